@@ -52,7 +52,7 @@ static struct expr_value from_number(double n)
 static int alternatives(struct reader *r, struct expr_value *out);
 static int unary(struct reader *r, struct expr_value *out);
 
-static int broken(struct reader *r, const char *what)
+static int expr_broken(struct reader *r, const char *what)
 {
 	return fault_set(r->f, EINVAL, "formula \"%.60s\": %s at \"%.20s\"", r->text, what, r->s);
 }
@@ -138,7 +138,7 @@ static int path_of(struct reader *r, char path[EXPR_PATH_MAX])
 
 	while (isalnum((unsigned char)*r->s) || *r->s == '_' || *r->s == '.' || *r->s == '[') {
 		if (n + 16 >= EXPR_PATH_MAX)
-			return broken(r, "a name that is too long");
+			return expr_broken(r, "a name that is too long");
 		if (*r->s != '[') {
 			path[n++] = *r->s++;
 			continue;
@@ -151,7 +151,7 @@ static int path_of(struct reader *r, char path[EXPR_PATH_MAX])
 		if (err)
 			return err;
 		if (!next(r, "]"))
-			return broken(r, "] is missing");
+			return expr_broken(r, "] is missing");
 		r->nested--;
 		if (list.kind == EXPR_LIST && list.number && at.kind == EXPR_NUMBER &&
 		    r->scope->saw_layer && at.number >= list.number && !*r->scope->short_list)
@@ -164,7 +164,7 @@ static int path_of(struct reader *r, char path[EXPR_PATH_MAX])
 				      known ? (int)at.number : 0);
 	}
 	path[known ? n : 0] = '\0';
-	return n ? 0 : broken(r, "a name is missing behind @");
+	return n ? 0 : expr_broken(r, "a name is missing behind @");
 }
 
 /* --- functions ----------------------------------------------------------------- */
@@ -241,13 +241,13 @@ static int ask(struct reader *r, const char *name, struct expr_value *out)
 	int err;
 
 	if (!next(r, "@"))
-		return broken(r, "@ is missing");
+		return expr_broken(r, "@ is missing");
 	err = path_of(r, path);
 	if (err)
 		return err;
 	if (!strcmp(name, "count")) {
 		if (!next(r, ","))
-			return broken(r, "what to count is missing");
+			return expr_broken(r, "what to count is missing");
 		err = alternatives(r, &value);
 		if (err)
 			return err;
@@ -267,7 +267,7 @@ static int ask(struct reader *r, const char *name, struct expr_value *out)
 				       from_number(value.number) :
 				       absent;
 	}
-	return next(r, ")") ? 0 : broken(r, ") is missing");
+	return next(r, ")") ? 0 : expr_broken(r, ") is missing");
 }
 
 static double compute(const char *name, const double *a, unsigned int n)
@@ -298,7 +298,7 @@ static bool is_function(const char *name)
 	return false;
 }
 
-static int call(struct reader *r, const char *name, struct expr_value *out)
+static int expr_call(struct reader *r, const char *name, struct expr_value *out)
 {
 	struct expr_value value;
 	double args[ARGS_MAX], result;
@@ -315,7 +315,7 @@ static int call(struct reader *r, const char *name, struct expr_value *out)
 	}
 	do {
 		if (n == ARGS_MAX)
-			return broken(r, "too many arguments");
+			return expr_broken(r, "too many arguments");
 		err = alternatives(r, &value);
 		if (err)
 			return err;
@@ -323,11 +323,11 @@ static int call(struct reader *r, const char *name, struct expr_value *out)
 		args[n++] = value.number;
 	} while (next(r, ","));
 	if (!next(r, ")"))
-		return broken(r, ") is missing");
+		return expr_broken(r, ") is missing");
 	r->nested--;
 	result = compute(name, args, n);
 	if (whole && isnan(result))
-		return broken(r, "wrong number of arguments");
+		return expr_broken(r, "wrong number of arguments");
 	*out = whole ? from_number(result) : absent;
 	return 0;
 }
@@ -344,12 +344,12 @@ static int name_of(struct reader *r, struct expr_value *out)
 		r->s++;
 	n = (size_t)(r->s - start);
 	if (n >= sizeof(name))
-		return broken(r, "a name that is too long");
+		return expr_broken(r, "a name that is too long");
 	memcpy(name, start, n);
 	name[n] = '\0';
 	if (*r->s == '(' && is_function(name)) {
 		r->s++;
-		return call(r, name, out);
+		return expr_call(r, name, out);
 	}
 	*out = absent;
 	if (!strcmp(name, "i")) {
@@ -378,7 +378,7 @@ static int number_of(struct reader *r, struct expr_value *out)
 			unit *= 10;
 		}
 	*out = from_number(n / unit);
-	return isdigit((unsigned char)*r->s) ? broken(r, "too many digits") : 0;
+	return isdigit((unsigned char)*r->s) ? expr_broken(r, "too many digits") : 0;
 }
 
 static int primary(struct reader *r, struct expr_value *out)
@@ -400,7 +400,7 @@ static int primary(struct reader *r, struct expr_value *out)
 		if (err)
 			return err;
 		if (!next(r, ")"))
-			return broken(r, ") is missing");
+			return expr_broken(r, ") is missing");
 		r->nested--;
 		return 0;
 	}
@@ -408,7 +408,7 @@ static int primary(struct reader *r, struct expr_value *out)
 		return number_of(r, out);
 	if (isalpha((unsigned char)*r->s))
 		return name_of(r, out);
-	return broken(r, "a value is missing");
+	return expr_broken(r, "a value is missing");
 }
 
 static int unary(struct reader *r, struct expr_value *out)
@@ -417,7 +417,7 @@ static int unary(struct reader *r, struct expr_value *out)
 	int err;
 
 	if (++r->scope->depth > DEPTH_MAX)
-		return broken(r, "nested too deeply");
+		return expr_broken(r, "nested too deeply");
 	minus = ahead(r, "-!") && next(r, "-");
 	inverts = !minus && ahead(r, "!") && next(r, "!");
 	err = minus || inverts ? unary(r, out) : primary(r, out);
@@ -506,7 +506,7 @@ static int expr_is_word(struct reader *r, struct expr_value *out)
 		word[n++] = *r->s++;
 	word[n] = '\0';
 	if (!n || (quoted && *r->s != '"'))
-		return broken(r, "a word is missing");
+		return expr_broken(r, "a word is missing");
 	r->s += quoted;
 	if (out->kind == EXPR_TEXT)
 		*out = from_number(!strcmp(out->text, word));
@@ -584,7 +584,7 @@ static int choice(struct reader *r, struct expr_value *out)
 	int err;
 
 	if (++r->scope->depth > DEPTH_MAX)
-		return broken(r, "nested too deeply");
+		return expr_broken(r, "nested too deeply");
 	err = both_of(r, true, conjunction, out);
 	if (err || !next(r, "?")) {
 		r->scope->depth--;
@@ -598,7 +598,7 @@ static int choice(struct reader *r, struct expr_value *out)
 	if (err)
 		return err;
 	if (!next(r, ":"))
-		return broken(r, ": is missing");
+		return expr_broken(r, ": is missing");
 	r->dead += taken || !known;
 	err = choice(r, &no);
 	r->dead -= taken || !known;
@@ -624,7 +624,7 @@ static int alternatives(struct reader *r, struct expr_value *out)
 	return err;
 }
 
-static int whole(struct reader *r, const char **end, struct expr_value *out)
+static int expr_whole(struct reader *r, const char **end, struct expr_value *out)
 {
 	struct expr_scope *scope = r->scope;
 	int err;
@@ -643,7 +643,7 @@ static int whole(struct reader *r, const char **end, struct expr_value *out)
 	while (*r->s == ' ' || *r->s == '\t')
 		r->s++;
 	if (*r->s && !strchr(r->stops, *r->s))
-		return broken(r, "what is this");
+		return expr_broken(r, "what is this");
 	*end = r->s;
 	return 0;
 }
@@ -653,7 +653,7 @@ int expr_eval(struct expr_scope *scope, const char *text, const char *stops, con
 {
 	struct reader r = { .scope = scope, .text = text, .stops = stops, .f = f };
 
-	return whole(&r, end, out);
+	return expr_whole(&r, end, out);
 }
 
 int expr_check(struct expr_scope *scope, const char *text, const char *stops, const char **end,
@@ -662,5 +662,5 @@ int expr_check(struct expr_scope *scope, const char *text, const char *stops, co
 	struct reader r = { .scope = scope, .text = text, .stops = stops, .dead = 1, .f = f };
 	struct expr_value ignored;
 
-	return whole(&r, end, &ignored);
+	return expr_whole(&r, end, &ignored);
 }

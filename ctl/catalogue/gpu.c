@@ -80,7 +80,7 @@ const char *cat_gpu_trust_name(enum gpu_trust trust)
 	return names[trust];
 }
 
-static int replace(char **where, const char *value, struct fault *f)
+static int gpu_replace(char **where, const char *value, struct fault *f)
 {
 	char *copy = strdup(value);
 
@@ -205,7 +205,7 @@ static bool key_is(const char *key, const char *name)
 }
 
 /* Bit of @key in cat_gpu.seen, -1 for a key that does not exist. */
-static int key_bit(const char *key)
+static int gpu_key_bit(const char *key)
 {
 	bool assumed = !strncmp(key, ASSUMED, strlen(ASSUMED));
 	const char *fact = assumed ? key + strlen(ASSUMED) : key;
@@ -256,7 +256,7 @@ static int set_fact(struct cat_gpu *gpu, int bit, const char *value, struct faul
 	return 0;
 }
 
-static int set_key(struct cat_gpu *gpu, int bit, const char *value, struct fault *f)
+static int gpu_set_key(struct cat_gpu *gpu, int bit, const char *value, struct fault *f)
 {
 	if (bit < SEEN_TEXT)
 		return set_fact(gpu, bit, value, f);
@@ -270,8 +270,8 @@ static int set_key(struct cat_gpu *gpu, int bit, const char *value, struct fault
 	case SEEN_PCI_VF:
 		return pci_list(value, true, &gpu->pci_vf, &gpu->n_pci_vf, f);
 	default:
-		return replace((char **)((char *)gpu + text_keys[bit - SEEN_TEXT].offset), value,
-			       f);
+		return gpu_replace((char **)((char *)gpu + text_keys[bit - SEEN_TEXT].offset),
+				   value, f);
 	}
 }
 
@@ -316,12 +316,12 @@ int cat_gpu_item(struct cat_gpu **gpus, size_t *n, unsigned int layer, const str
 	for (i = *n - 1; i && strcmp((*gpus)[i].id, item->section); i--)
 		;
 	gpu = &(*gpus)[i];
-	bit = key_bit(item->key);
+	bit = gpu_key_bit(item->key);
 	if (bit < 0)
 		return fault_set(f, EINVAL, "no such key: %s", item->key);
 	if (gpu->seen & (1ull << bit))
 		return fault_set(f, EINVAL, "%s is given twice", item->key);
-	err = set_key(gpu, bit, item->value, f);
+	err = gpu_set_key(gpu, bit, item->value, f);
 	if (err) {
 		fault_prefix(f, "%s", item->key);
 		return err;
@@ -348,7 +348,7 @@ int cat_gpu_complete(struct cat_gpu *gpu, struct fault *f)
 	if (missing)
 		return fault_set(f, EINVAL, "[%s] needs the key %s", gpu->id, missing);
 	if (!gpu->brief)
-		return replace(&gpu->brief, gpu->name, f);
+		return gpu_replace(&gpu->brief, gpu->name, f);
 	return 0;
 }
 

@@ -76,7 +76,7 @@ static int key_bit(const char *key)
 	return -1;
 }
 
-static int replace(char **where, const char *value, struct fault *f)
+static int model_replace(char **where, const char *value, struct fault *f)
 {
 	char *copy = strdup(value);
 
@@ -87,7 +87,7 @@ static int replace(char **where, const char *value, struct fault *f)
 	return 0;
 }
 
-static int set_key(struct cat_model *model, int bit, const char *value, struct fault *f)
+static int model_set_key(struct cat_model *model, int bit, const char *value, struct fault *f)
 {
 	unsigned long long n;
 	char **list;
@@ -96,13 +96,13 @@ static int set_key(struct cat_model *model, int bit, const char *value, struct f
 
 	switch (bit) {
 	case SEEN_NAME:
-		return replace(&model->name, value, f);
+		return model_replace(&model->name, value, f);
 	case SEEN_SOURCE:
-		return replace(&model->source, value, f);
+		return model_replace(&model->source, value, f);
 	case SEEN_STORED:
-		return replace(&model->stored, value, f);
+		return model_replace(&model->stored, value, f);
 	case SEEN_ARCH:
-		return replace(&model->arch, value, f);
+		return model_replace(&model->arch, value, f);
 	case SEEN_TIED:
 		model->tied_given = true;
 		return conf_bool(value, &model->tied, f);
@@ -167,7 +167,7 @@ int cat_model_item(struct cat_model **models, size_t *n, unsigned int layer,
 		return fault_set(f, EINVAL, "no such key: %s", item->key);
 	if (model->seen & (1ull << bit))
 		return fault_set(f, EINVAL, "%s is given twice", item->key);
-	err = set_key(model, bit, item->value, f);
+	err = model_set_key(model, bit, item->value, f);
 	if (err) {
 		fault_prefix(f, "%s", item->key);
 		return err;

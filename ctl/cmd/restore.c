@@ -46,7 +46,7 @@ static int restore_read_file(struct ctl_ctx *ctx, const char *path, char **text,
 	return ctl_fail(ctx, CTL_FAILED, "%s: %s", path, strerror(err));
 }
 
-static int load(struct ctl_ctx *ctx, const char *path, struct saved *saved)
+static int restore_load(struct ctl_ctx *ctx, const char *path, struct saved *saved)
 {
 	struct fault fault = { "" };
 	char *text;
@@ -284,7 +284,7 @@ static int restore_run(struct ctl_ctx *ctx, int argc, char **argv)
 		return CTL_DONE;
 	}
 	if (!ret)
-		ret = load(ctx, argc ? argv[0] : SAVED_FILE, &saved);
+		ret = restore_load(ctx, argc ? argv[0] : SAVED_FILE, &saved);
 	if (ret)
 		return ret;
 	ret = session_open(ctx, &session, SESSION_CHOOSE);

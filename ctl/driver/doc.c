@@ -33,7 +33,8 @@ struct json_object *doc_parse(const char *text, size_t len, struct fault *f)
 	return NULL;
 }
 
-static struct json_object *member(struct json_object *from, const char *key, enum json_type type)
+static struct json_object *doc_member(struct json_object *from, const char *key,
+				      enum json_type type)
 {
 	struct json_object *found;
 
@@ -45,17 +46,17 @@ static struct json_object *member(struct json_object *from, const char *key, enu
 
 struct json_object *doc_object(struct json_object *from, const char *key)
 {
-	return member(from, key, json_type_object);
+	return doc_member(from, key, json_type_object);
 }
 
 struct json_object *doc_array(struct json_object *from, const char *key)
 {
-	return member(from, key, json_type_array);
+	return doc_member(from, key, json_type_array);
 }
 
 const char *doc_text(struct json_object *from, const char *key)
 {
-	struct json_object *found = member(from, key, json_type_string);
+	struct json_object *found = doc_member(from, key, json_type_string);
 	const char *text = found ? json_object_get_string(found) : NULL;
 
 	/* A NUL inside would end it early. */

@@ -16,7 +16,7 @@
 
 #define DEV "/dev/"
 
-static struct gpunode *add(struct gpunodes *nodes, const char *path, dev_t rdev)
+static struct gpunode *gpunode_add(struct gpunodes *nodes, const char *path, dev_t rdev)
 {
 	struct gpunode *node;
 	size_t i;
@@ -67,7 +67,7 @@ static void add_links(struct gpunodes *nodes, const struct vendor *vendor,
 		path = at ? mem_printf("%.*s%s%s", (int)(at - to), to, address, at + 1) :
 			    mem_strdup(to);
 		if (!fnmatch(pattern, node->name + strlen(DEV), 0)) {
-			alias = add(nodes, path, node->rdev);
+			alias = gpunode_add(nodes, path, node->rdev);
 			alias->block = node->block;
 			alias->alias = true;
 		}
@@ -88,7 +88,7 @@ static void add_shared(struct gpunodes *nodes, const struct vendor *vendor,
 		struct stat st;
 
 		if (!stat(path, &st) && S_ISCHR(st.st_mode))
-			add(nodes, name, st.st_rdev)->shared = true;
+			gpunode_add(nodes, name, st.st_rdev)->shared = true;
 		free(path);
 	}
 }
@@ -108,7 +108,7 @@ static void add_function(struct gpunodes *nodes, const struct places *places,
 		if (strncmp(node->name, DEV, strlen(DEV)) || strstr(node->name, "/../") ||
 		    skipped(vendor, node->name + strlen(DEV)))
 			continue;
-		added = add(nodes, node->name, node->rdev);
+		added = gpunode_add(nodes, node->name, node->rdev);
 		added->block = node->block;
 		added->shared = node->shared;
 		add_links(nodes, vendor, node, function->address);

@@ -51,7 +51,7 @@ static int folder_open(int dir, const char *name)
 	return openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static struct task task_of(int dir, const char *name)
+static struct task process_task_of(int dir, const char *name)
 {
 	char *path = mem_printf("%s/stat", name), buf[512];
 	struct task task = { 0 };
@@ -82,7 +82,7 @@ static int thread_open(int proc, const char *pid)
 		return -1;
 	}
 	while (fd < 0 && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.' && task_of(tasks, entry->d_name).state != 'Z')
+		if (entry->d_name[0] != '.' && process_task_of(tasks, entry->d_name).state != 'Z')
 			fd = folder_open(tasks, entry->d_name);
 	closedir(dir);
 	return fd;
@@ -90,7 +90,7 @@ static int thread_open(int proc, const char *pid)
 
 int process_open(int proc, const char *pid)
 {
-	const struct task first = task_of(proc, pid);
+	const struct task first = process_task_of(proc, pid);
 
 	if (first.kernel)
 		return -1;

@@ -198,7 +198,8 @@ static int settle_size(struct hub_fill *fill, struct hub_file *file, const struc
 	return fill->ret;
 }
 
-static int fetch(struct hub_fill *fill, struct hub_file *file, uint64_t offset, uint64_t n, int fd)
+static int fill_fetch(struct hub_fill *fill, struct hub_file *file, uint64_t offset, uint64_t n,
+		      int fd)
 {
 	char *path = hub_quote_path(file->name);
 	struct hub_question question;
@@ -245,7 +246,7 @@ static int bring(struct hub_fill *fill, struct hub_file *file, uint64_t offset, 
 		fill->ret = CTL_FAILED;
 		return fill->ret;
 	}
-	return fetch(fill, file, offset, end - offset, fd);
+	return fill_fetch(fill, file, offset, end - offset, fd);
 }
 
 int hub_fill_want(void *arg, const char *path, uint64_t offset, size_t n)

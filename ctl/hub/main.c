@@ -35,8 +35,9 @@ static bool is_there(const struct hub_cache *cache, const struct hub_name *name,
 }
 
 /* By the network; @sha is filled. */
-static int bring(const struct hub_cache *cache, const struct hub_name *name,
-		 const struct hub_settings *settings, char sha[HUB_SHA_LENGTH + 1], struct fault *f)
+static int hub_bring(const struct hub_cache *cache, const struct hub_name *name,
+		     const struct hub_settings *settings, char sha[HUB_SHA_LENGTH + 1],
+		     struct fault *f)
 {
 	struct hub_work work = { .settings = settings, .name = name };
 	char *known = hub_cache_list(cache), *unfinished = NULL;
@@ -89,7 +90,7 @@ static int fetch(const struct hub_name *name, const struct hub_settings *setting
 				  name->repo, name->revision);
 			ret = CTL_FAILED;
 		} else {
-			ret = bring(&cache, name, settings, sha, f);
+			ret = hub_bring(&cache, name, settings, sha, f);
 		}
 	}
 	if (!ret)

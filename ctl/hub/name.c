@@ -117,7 +117,7 @@ int hub_name_read(const char *text, struct hub_name *name, struct fault *f)
 	return 0;
 }
 
-static char *quote(const char *text, const char *kept)
+static char *name_quote(const char *text, const char *kept)
 {
 	struct text out = { 0 };
 
@@ -129,10 +129,10 @@ static char *quote(const char *text, const char *kept)
 
 char *hub_quote(const char *text)
 {
-	return quote(text, "");
+	return name_quote(text, "");
 }
 
 char *hub_quote_path(const char *path)
 {
-	return quote(path, "/");
+	return name_quote(path, "/");
 }

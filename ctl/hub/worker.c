@@ -150,7 +150,7 @@ static _Noreturn void worker_start(struct hub_work *work, const struct passwd *n
 }
 
 /* Its reply and its end. */
-static int await(struct hub_work *work, pid_t pid, int reply, struct fault *f)
+static int worker_await(struct hub_work *work, pid_t pid, int reply, struct fault *f)
 {
 	char said[FAULT_TEXT_MAX];
 	size_t have = 0;
@@ -206,7 +206,7 @@ int hub_work(struct hub_work *work, struct fault *f)
 	if (!pid)
 		worker_start(work, nobody, reply[1], parent);
 	close(reply[1]);
-	ret = await(work, pid, reply[0], f);
+	ret = worker_await(work, pid, reply[0], f);
 	close(reply[0]);
 	return ret;
 }

@@ -406,8 +406,8 @@ const char *pool_state_text(const struct pool_gpu *gpu)
 }
 
 /* Number of GPUs of a kind that a host has; those of @host NULL are counted by state. */
-static size_t count(const struct inventory *inventory, const char *kind, const char *host,
-		    enum pool_state state)
+static size_t inventory_count(const struct inventory *inventory, const char *kind, const char *host,
+			      enum pool_state state)
 {
 	size_t n = 0, i;
 
@@ -438,15 +438,16 @@ char *inventory_who_has(const struct inventory *inventory, const char *kind)
 				break;
 		if (j == i)
 			text_add(&text, "%s%zu with %s", text.len ? ", " : "",
-				 count(inventory, kind, gpu->host, POOL_OTHERS), gpu->host);
+				 inventory_count(inventory, kind, gpu->host, POOL_OTHERS),
+				 gpu->host);
 	}
-	n = count(inventory, kind, NULL, POOL_OURS);
+	n = inventory_count(inventory, kind, NULL, POOL_OURS);
 	if (n)
 		text_add(&text, "%s%zu with this host", text.len ? ", " : "", n);
-	n = count(inventory, kind, NULL, POOL_CHANGING);
+	n = inventory_count(inventory, kind, NULL, POOL_CHANGING);
 	if (n)
 		text_add(&text, "%s%zu on the way", text.len ? ", " : "", n);
-	n = count(inventory, kind, NULL, POOL_UNUSABLE);
+	n = inventory_count(inventory, kind, NULL, POOL_UNUSABLE);
 	if (n)
 		text_add(&text, "%s%zu unusable", text.len ? ", " : "", n);
 	return text.text ? text.text : mem_strdup("there is none");

@@ -342,8 +342,8 @@ static void more_lines(struct ctl_ctx *ctx, const char *lines)
 }
 
 /* @say: what keeps a GPU on, such as its holders, is added to what is said at the end. */
-static int detach(struct session *session, const struct op_terms *terms, struct gf_slot **slots,
-		  size_t n, bool say)
+static int assigned_detach(struct session *session, const struct op_terms *terms,
+			   struct gf_slot **slots, size_t n, bool say)
 {
 	struct ctl_ctx *ctx = session->ctx;
 	char *before = ctx->more, *details;
@@ -383,12 +383,12 @@ static void power_off(struct session *session, const struct assigned *assigned,
 		slots[n] = needs_power_off(session, assigned, i, id);
 		n += !!slots[n];
 	}
-	if (!n || (n > 1 && !detach(session, terms, slots, n, false)))
+	if (!n || (n > 1 && !assigned_detach(session, terms, slots, n, false)))
 		goto out;
 	for (i = 0; i < assigned->about.n; i++) {
 		slot = needs_power_off(session, assigned, i, id);
 		if (slot)
-			detach(session, terms, &slot, 1, true);
+			assigned_detach(session, terms, &slot, 1, true);
 	}
 out:
 	free(slots);

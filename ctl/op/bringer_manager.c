@@ -185,8 +185,8 @@ static int manager_bind(struct session *session, struct bringer *b, const struct
 }
 
 /* Was one taken that we chose ourselves? */
-static bool lost_race(const struct bringer *b, const struct bring_wish *wishes,
-		      const struct manager_reply *reply)
+static bool bringer_lost_race(const struct bringer *b, const struct bring_wish *wishes,
+			      const struct manager_reply *reply)
 {
 	size_t i;
 
@@ -227,7 +227,7 @@ static int manager_bring(struct session *session, struct bringer *b, const struc
 		if (ret)
 			return ret;
 		ret = manager_bind(session, b, about, &reply);
-		again = ret && lost_race(b, wishes, &reply);
+		again = ret && bringer_lost_race(b, wishes, &reply);
 		if (again)
 			session_say(session,
 				    "%s of fabric manager %s was taken%s%s meanwhile, choosing again",
@@ -293,7 +293,7 @@ static size_t list_ours(const struct bringer *b, const struct hook_slots *about,
 	return n;
 }
 
-static bool is_listed(const struct manager_gpu *gpus, size_t n, const char *id)
+static bool bringer_is_listed(const struct manager_gpu *gpus, size_t n, const char *id)
 {
 	size_t i;
 
@@ -314,7 +314,7 @@ static int check_unknown(struct session *session, const struct bringer *b, const
 		const struct pool_gpu *gpu;
 		const char *id = b->gpus[i];
 
-		if (!both[i] || !id || is_listed(back->gpus, back->n, id))
+		if (!both[i] || !id || bringer_is_listed(back->gpus, back->n, id))
 			continue;
 		gpu = inventory_find(inventory, id);
 		if (gpu && gpu->host && !strcmp(gpu->host, b->conf->host))

@@ -404,7 +404,7 @@ static uint32_t need_of(const struct plan_instance *in, const struct plan_worklo
 	return work->n_choices ? work->choices[i < work->n_choices ? i : 0].need[0] : 0;
 }
 
-static void say_kept(struct stepper *st, uint32_t w)
+static void step_say_kept(struct stepper *st, uint32_t w)
 {
 	const struct plan_asked *asked = st->ahead ? &st->ahead->asked[w] : NULL;
 
@@ -465,7 +465,7 @@ static void say_why(struct stepper *st)
 		    is_moved(&st->step->moves, w))
 			continue;
 		if (st->kept[w] != PLAN_OFFS)
-			say_kept(st, w);
+			step_say_kept(st, w);
 		else
 			say_idle(st, w);
 	}

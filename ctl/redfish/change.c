@@ -104,7 +104,7 @@ static bool any_moves(const struct view *view, const struct change *change)
 	return false;
 }
 
-static void take_note(const struct view *view, struct change *change)
+static void change_take_note(const struct view *view, struct change *change)
 {
 	size_t met = count_met(view, change);
 
@@ -186,7 +186,7 @@ static void resolve_until_known(struct view *view, struct change *change)
 		if (view_refresh(view, &ignored)) {
 			seen_same = 0;
 		} else {
-			take_note(view, change);
+			change_take_note(view, change);
 			if (change->outcome == CHANGE_DONE)
 				return;
 			if (change->outcome == CHANGE_UNKNOWN)
@@ -204,7 +204,7 @@ static void resolve_until_known(struct view *view, struct change *change)
 }
 
 /* The same; what was left of the request's time is there again afterwards. */
-static void resolve(struct view *view, struct change *change)
+static void change_resolve(struct view *view, struct change *change)
 {
 	struct web *web = &view->client->web;
 	uint64_t deadline = web->deadline;
@@ -351,10 +351,10 @@ static int change_verify(struct view *view, struct change *change, struct fault 
 	size_t i;
 
 	if (ret) {
-		resolve(view, change);
+		change_resolve(view, change);
 		return change->outcome == CHANGE_DONE ? CTL_DONE : ret;
 	}
-	take_note(view, change);
+	change_take_note(view, change);
 	if (change->outcome == CHANGE_DONE)
 		return CTL_DONE;
 	e = find_elsewhere(view, change, &i);
@@ -368,7 +368,7 @@ static int change_verify(struct view *view, struct change *change, struct fault 
 	}
 	/* Managers are behind with their inventory. */
 	change->lost = true;
-	resolve(view, change);
+	change_resolve(view, change);
 	if (change->outcome == CHANGE_DONE)
 		return CTL_DONE;
 	fault_set(f, EIO, "it said that the change was made, but its inventory does not show it");
@@ -384,10 +384,10 @@ static int change_refused(struct view *view, struct change *change, int ret, str
 	if (view_refresh(view, &ignored)) {
 		/* What was asked for before may be there, whatever was refused now. */
 		if (change->asked)
-			resolve(view, change);
+			change_resolve(view, change);
 		return change->outcome == CHANGE_DONE && !client_told() ? CTL_DONE : ret;
 	}
-	take_note(view, change);
+	change_take_note(view, change);
 	who = check_takers(view, change, &taken);
 	if (!who)
 		return ret;
@@ -424,7 +424,7 @@ static int change_again(struct view *view, struct change *change, enum next agai
 {
 	int why = view_refresh(view, f);
 
-	take_note(view, change);
+	change_take_note(view, change);
 	*next = why ? NEXT_END : again;
 	return why ? why : ret;
 }
@@ -443,14 +443,14 @@ static int change_try(struct view *view, struct change *change, enum next *next,
 	case ASKED_BUSY:
 		if (!ret)
 			return change_again(view, change, NEXT_TURN, next, CTL_BUSY, f);
-		resolve(view, change);
+		change_resolve(view, change);
 		return change->outcome == CHANGE_DONE && !client_told() ? CTL_DONE : ret;
 	case ASKED_STALE:
 		return change_again(view, change, NEXT_AGAIN, next, ret, f);
 	case ASKED_REFUSED:
 		return change_refused(view, change, ret, f);
 	default:
-		resolve(view, change);
+		change_resolve(view, change);
 		if (change->outcome == CHANGE_DONE && !client_told())
 			return CTL_DONE;
 		*next = is_worth_another(view, change, ret) ? NEXT_AGAIN : NEXT_END;
@@ -521,7 +521,7 @@ static int change_run(struct view *view, struct change *change, struct fault *f)
 		ret = check_takers(view, change, f);
 		if (ret)
 			break;
-		take_note(view, change);
+		change_take_note(view, change);
 		if (change->outcome == CHANGE_DONE)
 			return CTL_DONE;
 		if (tries >= TRIES_MAX + (int)change->n) {

@@ -80,7 +80,7 @@ static bool by_heads(const struct size_request *req, struct size_choice *out)
 }
 
 /* What decided, and the number below that it decided against. */
-static void judge(const struct size_request *req, struct size_choice *out)
+static void limit_judge(const struct size_request *req, struct size_choice *out)
 {
 	if (has_degrees(req)) {
 		out->limit = LIMIT_DEGREES;
@@ -109,7 +109,7 @@ void size_choose(const struct size_request *any, uint64_t memory, struct size_ch
 	memset(out, 0, sizeof(*out));
 	size_fit_bytes(&req, memory, &out->fit);
 	if (out->fit.gpus)
-		judge(&req, out);
+		limit_judge(&req, out);
 }
 
 void size_choose_exact(const struct size_request *req, uint64_t memory, unsigned int gpus,

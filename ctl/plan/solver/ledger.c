@@ -57,7 +57,7 @@ void ledger_clear(struct ledger *l)
 	memset(l->reserved, 0, n * sizeof(*l->reserved));
 }
 
-static void add(const struct ledger *l, double *to, uint32_t row, size_t t, double amount)
+static void ledger_post(const struct ledger *l, double *to, uint32_t row, size_t t, double amount)
 {
 	if (row != PLAN_NONE)
 		to[row * l->model->in->n_intervals + t] += amount;
@@ -73,11 +73,11 @@ static void ledger_add_use(const struct ledger *l, double *to, const struct mode
 	for (i = 0; i < c->n; i++) {
 		const struct model_pool *p = &w->pools[c->pool[i]];
 
-		add(l, to, p->row_pool, t, times * c->gpus[i]);
-		add(l, to, p->row_link, t, times * c->gpus[i] * w->w->lanes);
+		ledger_post(l, to, p->row_pool, t, times * c->gpus[i]);
+		ledger_post(l, to, p->row_link, t, times * c->gpus[i] * w->w->lanes);
 	}
-	add(l, to, w->row_host, t, times * c->total);
-	add(l, to, w->row_limit, t, times * c->total);
+	ledger_post(l, to, w->row_host, t, times * c->total);
+	ledger_post(l, to, w->row_limit, t, times * c->total);
 }
 
 void ledger_add(struct ledger *l, const struct model_workload *w, const uint32_t *y, int times)
@@ -90,12 +90,13 @@ void ledger_add(struct ledger *l, const struct model_workload *w, const uint32_t
 			model_attached(w, before, y[t], attached);
 			for (i = 0; i < w->shape->n_switches; i++)
 				if (attached[i])
-					add(l, l->load, w->row_attach[i], t,
-					    times * (double)attached[i]);
+					ledger_post(l, l->load, w->row_attach[i], t,
+						    times * (double)attached[i]);
 			before = y[t];
 		}
 		if (w->row_guarantee != PLAN_NONE)
-			add(l, l->load, w->row_guarantee, t, times * model_served(w, t, y[t]));
+			ledger_post(l, l->load, w->row_guarantee, t,
+				    times * model_served(w, t, y[t]));
 		if (y[t])
 			ledger_add_use(l, l->load, w, y[t], t, times);
 	}
