@@ -31,8 +31,6 @@
 #define LOCK_FILE "/run/gpuctl.lock"
 #define LOCK_MODE 0600
 #define LOCK_LOOK_MS 20
-/* It is held for a look and a request, by each of those that wait. */
-#define LOCK_WAIT_MS 60000
 
 static int quota_parse(const char *file, const char *text, size_t len, void *arg,
 		       struct fault *fault)
@@ -88,7 +86,7 @@ int quota_load(struct session *session, struct quota *quota)
 
 static int take_lock(struct ctl_ctx *ctx, int fd)
 {
-	uint64_t end = text_monotonic() + LOCK_WAIT_MS;
+	uint64_t end = text_monotonic() + QUOTA_WAIT_MS;
 	const struct timespec look = { .tv_nsec = LOCK_LOOK_MS * 1000000L };
 
 	while (flock(fd, LOCK_EX | LOCK_NB)) {

@@ -6,6 +6,9 @@
 #include "choose/pool.h"
 #include "choose/tenant.h"
 
+/* How long quota_lock() waits: the lock is held for a look and a request, by each of those that wait. */
+#define QUOTA_WAIT_MS 60000ull
+
 /**
  * struct quota - tenants while one request is decided
  * @tenants: from tenants.d, with what each holds

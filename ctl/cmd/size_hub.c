@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cmd/size_hub.h"
 #include "hub/name.h"
+#include "module/nl.h"
 
 /* Longer than the program allows itself, twice: another run may have the cache. */
 #define TIMEOUT_MS (2 * 3600000ull + 60000)
@@ -45,6 +46,9 @@ static int hub_failed(struct ctl_ctx *ctx, const struct program *program,
 		return ctl_fail(ctx, CTL_FAILED,
 				"%s, which reads the Hub, cannot be started (%s): install gpuctl as a whole",
 				program->argv[0], strerror(program->status));
+	if (program->end == PROGRAM_INTERRUPTED)
+		return ctl_fail(ctx, CTL_FAILED,
+				"interrupted while the model was fetched: nothing was changed");
 	why = program_complaint(program, limits);
 	ret = ctl_fail(ctx, program->end == PROGRAM_TIMED_OUT ? CTL_TIMEOUT : CTL_FAILED, "%s: %s",
 		       program->argv[0], why);
@@ -79,7 +83,7 @@ static int hub_read_lines(struct ctl_ctx *ctx, const struct program *program,
 
 int size_hub_fetch(struct ctl_ctx *ctx, const char *name, char **path)
 {
-	const struct program_limits limits = { .timeout_ms = TIMEOUT_MS };
+	const struct program_limits limits = { TIMEOUT_MS, gfc_signal_mask(), gfc_signalled, 0 };
 	char *hub = mem_printf("%s/hub", ctx->libexec_dir);
 	char *argv[3] = { hub, (char *)(uintptr_t)name, NULL };
 	struct program program = { .argv = argv, .env = environ };

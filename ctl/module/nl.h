@@ -127,6 +127,10 @@ void gfc_mind_reader(struct gfc *client, int fd);
  */
 void gfc_catch_signals(void);
 bool gfc_signalled(void);
+/* Have two come? */
+bool gfc_signalled_again(void);
+/* Has one come, also while nothing waited? Not while signals are held. */
+bool gfc_interrupted(void);
 
 /* As if none had come: what follows is to come to its end. */
 void gfc_forget_signals(void);
@@ -134,8 +138,8 @@ void gfc_forget_signals(void);
 void gfc_note_signal(void);
 
 /*
- * What is done in between is seen through: signals are not noted before the release, and one that
- * was noted before ends no wait for events.
+ * What is done in between is seen through: signals are not noted before the last release, and one
+ * that was noted before ends no wait for events.
  */
 void gfc_hold_signals(void);
 void gfc_release_signals(void);

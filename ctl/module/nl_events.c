@@ -29,12 +29,13 @@
 /* Lock-free, so that the handler may set it. */
 static atomic_int signalled;
 static sigset_t unblocked;
-static bool catching, held;
+static bool catching;
+static unsigned int held;
 
 static void note_signal(int signal)
 {
 	(void)signal;
-	signalled = 1;
+	signalled++;
 }
 
 void gfc_catch_signals(void)
@@ -64,6 +65,28 @@ bool gfc_signalled(void)
 	return signalled;
 }
 
+bool gfc_signalled_again(void)
+{
+	return signalled > 1;
+}
+
+/* Signals that are pending are noted now. */
+static void signals_let_in(void)
+{
+	sigset_t blocked;
+
+	if (!catching || held)
+		return;
+	sigprocmask(SIG_SETMASK, &unblocked, &blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+}
+
+bool gfc_interrupted(void)
+{
+	signals_let_in();
+	return !held && signalled;
+}
+
 void gfc_forget_signals(void)
 {
 	signalled = 0;
@@ -76,19 +99,13 @@ void gfc_note_signal(void)
 
 void gfc_hold_signals(void)
 {
-	held = true;
+	held++;
 }
 
 void gfc_release_signals(void)
 {
-	sigset_t blocked;
-
-	held = false;
-	if (!catching)
-		return;
-	/* What came meanwhile is noted now. */
-	sigprocmask(SIG_SETMASK, &unblocked, &blocked);
-	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	held--;
+	signals_let_in();
 }
 
 const sigset_t *gfc_signal_mask(void)

@@ -53,6 +53,22 @@ out:
 	return ret;
 }
 
+uint64_t arrival_budget(struct session *session)
+{
+	char *before = session->ctx->error;
+	struct hooks pre;
+	uint64_t ms = 0;
+
+	session->ctx->error = NULL;
+	if (!hooks_find(session->ctx, HOOK_PRE_ATTACH, &pre)) {
+		ms = hooks_budget(&pre);
+		hooks_free(&pre);
+	}
+	free(session->ctx->error);
+	session->ctx->error = before;
+	return ms;
+}
+
 void arrival_abort(struct session *session, struct arrival *arrival)
 {
 	hooks_undo(session->ctx, &arrival->pre, HOOK_ABORT_ATTACH, &arrival->about, arrival->comes);
@@ -76,7 +92,7 @@ void arrival_finish(struct session *session, struct arrival *arrival)
 	if (n_failed)
 		hooks_undo(session->ctx, &arrival->pre, HOOK_ABORT_ATTACH, about, failed);
 	if (n_here)
-		hooks_run(session->ctx, &arrival->post, about, here, HOOKS_GO_ON);
+		hooks_run(session->ctx, &arrival->post, about, here, HOOKS_SEE_THROUGH);
 	free(here);
 	free(failed);
 }

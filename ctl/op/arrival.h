@@ -27,6 +27,9 @@ struct arrival {
 int arrival_begin(struct session *session, struct arrival *arrival, const struct op_terms *terms,
 		  struct gf_slot *const *slots, size_t n);
 
+/* Longest time that arrival_begin() takes, in milliseconds; hooks that cannot be looked up take none. */
+uint64_t arrival_budget(struct session *session);
+
 /* The request was refused: take back what the hooks did. */
 void arrival_abort(struct session *session, struct arrival *arrival);
 

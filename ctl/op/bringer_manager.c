@@ -268,8 +268,8 @@ static void manager_would_return(struct session *session, const struct bringer *
 }
 
 /*
- * What this host has in these slots, as the manager sees it; at most one for each. Of a request
- * that has bound GPUs it is these, in their slots or nowhere that is known.
+ * What this host has in these slots, as the manager sees it; at most those of the inventory. Of a
+ * request that has bound GPUs it is these, in their slots or nowhere that is known.
  */
 static size_t list_ours(const struct bringer *b, const struct hook_slots *about, const bool *both,
 			const struct inventory *inventory, struct manager_gpu *gpus)
@@ -285,8 +285,7 @@ static size_t list_ours(const struct bringer *b, const struct hook_slots *about,
 			bool here = gpu->port && !strcmp(gpu->port, port);
 			bool ours = b->begun ? asked && (here || !gpu->port) : here;
 
-			if (gpu->host && !strcmp(gpu->host, b->conf->host) && ours &&
-			    n < MANAGER_GPUS_MAX)
+			if (gpu->host && !strcmp(gpu->host, b->conf->host) && ours)
 				gpus[n++].id = gpu->id;
 		}
 	}
@@ -304,7 +303,8 @@ static bool bringer_is_listed(const struct manager_gpu *gpus, size_t n, const ch
 
 /* GPUs that this request has asked for, and of which it cannot say that they went back. */
 static int check_unknown(struct session *session, const struct bringer *b, const bool *both,
-			 const struct manager_request *back, const struct inventory *inventory)
+			 const struct manager_gpu *back, size_t n,
+			 const struct inventory *inventory)
 {
 	struct ctl_ctx *ctx = session->ctx;
 	size_t i;
@@ -314,7 +314,7 @@ static int check_unknown(struct session *session, const struct bringer *b, const
 		const struct pool_gpu *gpu;
 		const char *id = b->gpus[i];
 
-		if (!both[i] || !id || bringer_is_listed(back->gpus, back->n, id))
+		if (!both[i] || !id || bringer_is_listed(back, n, id))
 			continue;
 		gpu = inventory_find(inventory, id);
 		if (gpu && gpu->host && !strcmp(gpu->host, b->conf->host))
@@ -329,26 +329,46 @@ static int check_unknown(struct session *session, const struct bringer *b, const
 	return ret;
 }
 
+/* A request has room for so many; what one of them leaves does not keep the next. */
+static int unbind_all(struct session *session, struct bringer *b, struct manager_gpu *gpus,
+		      size_t n)
+{
+	struct manager_reply reply;
+	int ret = CTL_DONE, err;
+	size_t done;
+
+	for (done = 0; done < n; done += MANAGER_GPUS_MAX) {
+		struct manager_request request = { .verb = MANAGER_UNBIND,
+						   .gpus = gpus + done,
+						   .n = n - done < MANAGER_GPUS_MAX ?
+								n - done :
+								MANAGER_GPUS_MAX,
+						   .patient = true };
+
+		err = manager_ask(session->ctx, b->conf, &request, &reply);
+		manager_reply_free(&reply);
+		if (!err)
+			b->given += request.n;
+		ret = ret ? ret : err;
+	}
+	return ret;
+}
+
 static int give_back_now(struct session *session, struct bringer *b, const struct hook_slots *about,
 			 const bool *both)
 {
-	struct manager_gpu *gpus = mem_zalloc(MANAGER_GPUS_MAX, sizeof(*gpus));
-	struct manager_request request = { .verb = MANAGER_UNBIND, .gpus = gpus, .patient = true };
-	struct manager_reply seen, reply = { 0 };
+	struct manager_reply seen;
 	int ret = manager_inventory(session->ctx, b->conf, NULL, true, &seen);
+	struct manager_gpu *gpus = mem_zalloc(seen.inventory.n + 1, sizeof(*gpus));
+	size_t n = ret ? 0 : list_ours(b, about, both, &seen.inventory, gpus);
 
 	b->given = 0;
 	if (!ret)
-		request.n = list_ours(b, about, both, &seen.inventory, gpus);
-	if (!ret && request.n)
-		ret = manager_ask(session->ctx, b->conf, &request, &reply);
-	if (!ret)
-		b->given = request.n;
+		ret = unbind_all(session, b, gpus, n);
 	if (b->given)
 		bringers_await_empty(session, about->names, both, about->n);
 	if (!ret)
-		ret = check_unknown(session, b, both, &request, &seen.inventory);
-	manager_reply_free(&reply);
+		ret = check_unknown(session, b, both, gpus, n, &seen.inventory);
 	manager_reply_free(&seen);
 	free(gpus);
 	return ret;

@@ -217,9 +217,10 @@ static int compose_end(struct session *session, struct op *op, const struct reas
 {
 	uint64_t began = op->wait.operation.started, ms;
 	struct out_table *t;
+	bool stopped;
 	int ret;
 
-	ret = op_await(session, op, 1);
+	ret = op_await_whole(session, op, &stopped);
 	if (ret)
 		return ret;
 	ms = text_now() > began && began ? text_now() - began : 0;
@@ -232,7 +233,7 @@ static int compose_end(struct session *session, struct op *op, const struct reas
 	ret = op_finish(session, op);
 	if (!ret)
 		say_ready(session, op, ms);
-	return ret;
+	return ret || !stopped ? ret : op_stopped(session, op);
 }
 
 /*
@@ -276,7 +277,8 @@ static int compose_here(struct session *session, const struct op_terms *terms,
 				  .arg = &why };
 		ret = compose_try_once(session, request, &from, &op, &why);
 	} while (op_try_again(session, &race, &op, &ret));
-	if (!ret && !session->ctx->dry_run)
+	request->accepted = !ret && !session->ctx->dry_run;
+	if (request->accepted)
 		ret = compose_finish(session, &op, &why);
 	op_free(&op);
 	free(failed);
@@ -439,7 +441,7 @@ static int compose_once(struct session *session, const struct op_terms *terms,
 				"composition %s exists already: choose another name, or gpuctl release %s",
 				request->name, request->name);
 	ret = compose_here(session, terms, request);
-	if (ret == CTL_NO_FIT && supply)
+	if (ret == CTL_NO_FIT && supply && !request->accepted)
 		ret = supply_serve(session, &lacks, compose_again, request);
 	return ret;
 }
@@ -453,7 +455,9 @@ int compose(struct session *session, const struct op_terms *terms, struct compos
 	do {
 		patience.seen = session->mirror.last;
 		ret = compose_once(session, terms, request, patience.supply);
-		if (!ret || !waits || (ret != CTL_NO_FIT && !is_leaving(session, request->name)))
+		/* What was tried with power and does not fit does not fit a second later. */
+		if (!ret || !waits || request->accepted ||
+		    (ret != CTL_NO_FIT && !is_leaving(session, request->name)))
 			return ret;
 		ret = patience_wait(session, terms, request, &patience, ret);
 		/* What was said below the error of one attempt is nothing to the next. */

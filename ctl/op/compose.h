@@ -16,6 +16,7 @@
  * @lease_ms: how long it lasts, 0 for ever
  * @wait_ms: how long GPUs that others have, or that change, are waited for; 0: they are not
  * @bind: it is orphaned when this client ends
+ * @accepted: out: the module has accepted an attempt: its end is the request's
  */
 struct compose_request {
 	const char *name;
@@ -24,6 +25,7 @@ struct compose_request {
 	uint64_t lease_ms;
 	uint64_t wait_ms;
 	bool bind;
+	bool accepted;
 };
 
 /* Choose slots and compose them. With -n nothing is changed or waited for. Returns enum ctl_exit. */

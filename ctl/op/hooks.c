@@ -382,11 +382,10 @@ out:
 
 static int run_program(struct ctl_ctx *ctx, const struct hooks *hooks, char *path,
 		       const char *action, const struct hook_slots *about, const bool *which,
-		       bool interruptible)
+		       bool (*stop)(void))
 {
-	const struct program_limits limits = { timeout_ms(),
-					       interruptible ? gfc_signal_mask() : NULL,
-					       interruptible ? gfc_signalled : NULL };
+	const sigset_t *signals = stop ? gfc_signal_mask() : NULL;
+	const struct program_limits limits = { timeout_ms(), signals, signals ? stop : NULL };
 
 	return hooks->together ? run_together(ctx, path, action, about, which, &limits) :
 				 run_each(ctx, path, action, about, which, &limits);
@@ -403,15 +402,16 @@ static void warn(struct ctl_ctx *ctx, char *before)
 static int hooks_each(struct ctl_ctx *ctx, struct hooks *hooks, const char *action,
 		      const struct hook_slots *about, const bool *which, enum hooks_failure failure)
 {
+	bool (*stop)(void) = failure == HOOKS_SEE_THROUGH ? gfc_signalled_again : gfc_signalled;
 	int ret = CTL_DONE;
 
 	for (hooks->ran = 0; hooks->ran < hooks->n && !ret;) {
 		char *path = hooks->programs[hooks->ran++], *before = ctx->error;
 
-		if (failure == HOOKS_GO_ON)
+		if (failure != HOOKS_STOP)
 			ctx->error = NULL;
-		ret = run_program(ctx, hooks, path, action, about, which, true);
-		if (failure == HOOKS_GO_ON) {
+		ret = run_program(ctx, hooks, path, action, about, which, stop);
+		if (failure != HOOKS_STOP) {
 			if (ret)
 				warn(ctx, before);
 			else
@@ -429,9 +429,9 @@ int hooks_run(struct ctl_ctx *ctx, struct hooks *hooks, const struct hook_slots 
 }
 
 void hooks_tell(struct ctl_ctx *ctx, struct hooks *hooks, const char *action,
-		const struct hook_slots *about, const bool *which)
+		const struct hook_slots *about, const bool *which, enum hooks_failure failure)
 {
-	hooks_each(ctx, hooks, action, about, which, HOOKS_GO_ON);
+	hooks_each(ctx, hooks, action, about, which, failure);
 }
 
 void hooks_undo(struct ctl_ctx *ctx, struct hooks *hooks, const char *action,
@@ -442,7 +442,7 @@ void hooks_undo(struct ctl_ctx *ctx, struct hooks *hooks, const char *action,
 
 		ctx->error = NULL;
 		/* It may be a signal that made this necessary. */
-		if (run_program(ctx, hooks, path, action, about, which, false))
+		if (run_program(ctx, hooks, path, action, about, which, NULL))
 			warn(ctx, before);
 		else
 			ctx->error = before;
@@ -459,7 +459,7 @@ char *hooks_give_back(struct ctl_ctx *ctx, struct hooks *unassign, const struct 
 		char *path = unassign->programs[unassign->ran++];
 
 		ctx->error = NULL;
-		if (run_program(ctx, unassign, path, unassign->name, about, which, false)) {
+		if (run_program(ctx, unassign, path, unassign->name, about, which, NULL)) {
 			text_join(&kept, "\n", ctx->error);
 			text_add(&kept, "\nby hand: %s %s %s", path, unassign->name, slots);
 		}

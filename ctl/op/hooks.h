@@ -56,6 +56,7 @@ struct hook_slots {
 enum hooks_failure {
 	HOOKS_STOP, /* the first failure is an error */
 	HOOKS_GO_ON, /* a warning, and the next program */
+	HOOKS_SEE_THROUGH, /* likewise, and one signal alone stops none of them */
 };
 
 /*
@@ -83,10 +84,10 @@ int hooks_run(struct ctl_ctx *ctx, struct hooks *hooks, const struct hook_slots 
 	      const bool *which, enum hooks_failure failure);
 
 /*
- * The same with an action that is not the hook's name; failures are warnings, and all programs run.
+ * The same with an action that is not the hook's name.
  */
 void hooks_tell(struct ctl_ctx *ctx, struct hooks *hooks, const char *action,
-		const struct hook_slots *about, const bool *which);
+		const struct hook_slots *about, const bool *which, enum hooks_failure failure);
 
 /* Call those that ran again, last first, with another action; failures are warnings. */
 void hooks_undo(struct ctl_ctx *ctx, struct hooks *hooks, const char *action,

@@ -117,9 +117,15 @@ static int op_submit(struct session *session, struct op *op, const struct placem
 }
 
 /* The workload of the composition has time to hear of it, and as much time to let go. */
-static void op_grant(struct op *op)
+static void op_grant(struct session *session, struct op *op)
 {
 	uint64_t ms = told_budget(&op->gone);
+
+	/* Slots stay drained while others get ready for their GPUs. */
+	if (op->n_add && !op->probe)
+		op->removal.bring_ms = arrival_budget(session);
+	if (op->quota)
+		op->removal.bring_ms += QUOTA_WAIT_MS;
 
 	if (ms > REMOVAL_WAIT_MAX_MS)
 		ms = REMOVAL_WAIT_MAX_MS;
@@ -136,7 +142,7 @@ static int op_remove(struct session *session, struct op *op)
 {
 	int ret;
 
-	op_grant(op);
+	op_grant(session, op);
 	ret = removal_drain(session, &op->removal);
 	if (ret)
 		return ret;
@@ -164,7 +170,11 @@ static int op_change(struct session *session, struct op *op, const struct placem
 		ret = arrival_begin(session, &op->arrival, op->terms, op->add, op->n_add);
 	if (ret)
 		goto out_removal;
-	ret = op_submit(session, op, placement);
+	/* Nothing before this has to wait, so nothing may have let a signal in. */
+	if (gfc_interrupted())
+		ret = ctl_fail(session->ctx, CTL_FAILED, "interrupted: nothing was changed");
+	else
+		ret = op_submit(session, op, placement);
 	if (!ret)
 		return CTL_DONE;
 	arrival_abort(session, &op->arrival);
@@ -280,39 +290,52 @@ int op_finish(struct session *session, struct op *op)
 	return wait_outcome(session, &op->wait, op->failed);
 }
 
-/* What is told of a GPU that has gone, by hooks and to a fabric that it goes back to, is not skipped. */
+/*
+ * What is told of a GPU that has gone, by hooks and to a fabric that it goes back to, is not
+ * skipped, nor what takes back what was told of one that was to come.
+ */
 static bool op_outlasts(const struct op *op)
 {
-	return op->removal.n && !op->wait.over && gfc_signalled();
+	return (op->removal.n || op->arrival.pre.ran || op->arrival.post.n || op->come.hooks.n) &&
+	       !op->wait.over && gfc_signalled();
+}
+
+int op_await_whole(struct session *session, struct op *op, bool *stopped)
+{
+	int ret;
+
+	ret = op_await(session, op, 1);
+	*stopped = ret && op_outlasts(op);
+	if (!*stopped)
+		return ret;
+	ctl_warn(session->ctx,
+		 "interrupted: gpuctl waits until the %s has ended; another signal ends it at once",
+		 render_kind(op->wait.operation.kind));
+	gfc_forget_signals();
+	ret = op_await(session, op, 1);
+	/* Of what follows another one is the second; and nothing else is to begin. */
+	gfc_note_signal();
+	return ret;
+}
+
+int op_stopped(struct session *session, const struct op *op)
+{
+	return ctl_fail(session->ctx, CTL_FAILED, "interrupted: the %s has ended",
+			render_kind(op->wait.operation.kind));
 }
 
 int op_end(struct session *session, struct op *op)
 {
-	struct ctl_ctx *ctx = session->ctx;
 	bool stopped;
 	int ret;
 
-	ret = op_await(session, op, 1);
-	stopped = ret && op_outlasts(op);
-	if (stopped) {
-		ctl_warn(ctx,
-			 "interrupted: gpuctl waits until the %s has ended; another signal ends it at once",
-			 render_kind(op->wait.operation.kind));
-		gfc_forget_signals();
-		ret = op_await(session, op, 1);
-	}
+	ret = op_await_whole(session, op, &stopped);
 	if (ret)
 		return ret;
 	if (!op->probe)
 		wait_render(session, &op->wait, 1);
 	ret = op_finish(session, op);
-	if (!stopped)
-		return ret;
-	/* Nothing else is to begin. */
-	gfc_note_signal();
-	return ret ? ret :
-		     ctl_fail(ctx, CTL_FAILED, "interrupted: the %s has ended",
-			      render_kind(op->wait.operation.kind));
+	return ret || !stopped ? ret : op_stopped(session, op);
 }
 
 int op_run(struct session *session, struct op *op)
@@ -364,19 +387,34 @@ static bool lost_race(const struct op *op, const struct op_race *race)
 	}
 }
 
+/* Another operation changes the composition: to choose other slots does not help. */
+static bool is_changing(const struct session *session, const struct op *op)
+{
+	const struct gf_composition *composition =
+		op->kind == OP_RESIZE && op->error == EBUSY ?
+			gf_composition_by_name(&session->fabric, op->name) :
+			NULL;
+
+	return composition && composition->operation.id && !composition->operation.has.error;
+}
+
 bool op_try_again(struct session *session, struct op_race *race, struct op *op, int *ret)
 {
+	int err;
+
 	race->stale += op->error == EAGAIN;
 	if (!*ret || *ret == CTL_NO_FIT || !lost_race(op, race) || ++race->tries >= TRIES)
+		return false;
+	err = session_refresh(session);
+	if (err)
+		*ret = err;
+	if (err || is_changing(session, op))
 		return false;
 	if (!op->cleaned)
 		session_say(session, "%s meanwhile, choosing again",
 			    op->error == EAGAIN ? "windows have changed" :
 			    op->error == ESTALE ? "the composition or a slot of it has changed" :
 						  "a slot was taken or has failed");
-	*ret = session_refresh(session);
-	if (*ret)
-		return false;
 	op_free(op);
 	return true;
 }

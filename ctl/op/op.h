@@ -116,13 +116,18 @@ int op_start(struct session *session, struct op *op);
  */
 int op_await(struct session *session, struct op *ops, size_t n);
 
+/*
+ * The same of one, which goes on to its end although a first signal came if hooks or a fabric are
+ * still to hear of it: @stopped then.
+ */
+int op_await_whole(struct session *session, struct op *op, bool *stopped);
+/* What such a one fails with after its end. */
+int op_stopped(struct session *session, const struct op *op);
+
 /* Call the hooks that follow; CTL_DONE, or the operation's error. */
 int op_finish(struct session *session, struct op *op);
 
-/*
- * After op_start(): both of these, with a row for each slot in between unless it is a probe. A
- * removal that is interrupted once goes on to its end, so that hooks hear of it, and fails.
- */
+/* After op_start(): all of these, with a row for each slot in between unless it is a probe. */
 int op_end(struct session *session, struct op *op);
 
 /* All of it. */

@@ -217,7 +217,7 @@ int removal_check(struct session *session, const struct removal *removal)
 
 static int drain(struct session *session, struct removal *removal)
 {
-	uint64_t timeout = removal->tell_ms + removal->wait_ms + DRAIN_MS +
+	uint64_t timeout = removal->tell_ms + removal->wait_ms + removal->bring_ms + DRAIN_MS +
 			   hooks_budget(&removal->pre) + removal->n_reset * RESET_MS;
 
 	if (timeout > GPUFABRIC_TIMEOUT_MAX)
@@ -541,7 +541,7 @@ void removal_finish(struct session *session, struct removal *removal, bool unass
 	if (any_of(kept, about->n))
 		hooks_undo(session->ctx, &removal->pre, HOOK_ABORT_DETACH, about, kept);
 	if (any_of(gone, about->n)) {
-		hooks_run(session->ctx, &removal->post, about, gone, HOOKS_GO_ON);
+		hooks_run(session->ctx, &removal->post, about, gone, HOOKS_SEE_THROUGH);
 		if (unassign)
 			give_back_gone(session, removal, gone);
 	}

@@ -27,6 +27,7 @@
  * @terms: whether to go on with holders
  * @wait_ms: how long to wait for them, that of @terms or longer
  * @tell_ms: how long the workload is told before that
+ * @bring_ms: how long the same request then prepares for GPUs that come
  * @pre: hooks before the GPUs go
  * @post: and after
  * @bringing: slots that somebody takes cards back of, until it is freed
@@ -43,6 +44,7 @@ struct removal {
 	const struct op_terms *terms;
 	uint64_t wait_ms;
 	uint64_t tell_ms;
+	uint64_t bring_ms;
 	struct hooks pre;
 	struct hooks post;
 	struct bringers bringers;

@@ -67,7 +67,7 @@ void told_shrink(struct session *session, struct told *told)
 	if (!told->hooks.n)
 		return;
 	told_count(session, told, true);
-	hooks_tell(session->ctx, &told->hooks, SHRINK, &told->about, NULL);
+	hooks_tell(session->ctx, &told->hooks, SHRINK, &told->about, NULL, HOOKS_GO_ON);
 }
 
 void told_stay(struct session *session, struct told *told)
@@ -105,7 +105,7 @@ void told_finish(struct session *session, struct told *gone, struct told *come)
 	}
 	if (told_here(session, come, here)) {
 		told_count(session, come, false);
-		hooks_tell(session->ctx, &come->hooks, GROW, &come->about, here);
+		hooks_tell(session->ctx, &come->hooks, GROW, &come->about, here, HOOKS_SEE_THROUGH);
 	}
 	free(here);
 }

@@ -211,6 +211,91 @@ is "$(gpuctl -j list | jq -r '[.compositions[].name] | join(" ")')" two "and beg
 check "that is released" gpuctl release two
 check "a GPU is attached" gpuctl attach sim0-0
 
+note "a hook that is interrupted"
+# started COMMAND...: in the background, once the hook has begun.
+started()
+{
+	rm -f /tmp/hang /tmp/undone
+	"$@" >/dev/null 2>/tmp/error &
+	client=$!
+	wait_for 20 test -s /tmp/hang
+}
+no_hooks
+hook pre-detach 10-hang '[ "$1" = pre-detach ] || { : >/tmp/undone; exit; }; echo $$ >/tmp/hang; sleep 1000'
+check "a forced detach runs a hook that hangs" started gpuctl detach --force sim0-0
+kill -INT "$client"
+wait "$client"
+is $? 1 "the signal ends the request"
+like "$(cat /tmp/error)" "interrupted: nothing was changed" "before it was made"
+is "$(states_of sim0-0)" ready "the GPU stays"
+check "the hook is told" test -e /tmp/undone
+no_hooks
+check "a composition" gpuctl compose one --gpus 1
+slot=$(slots_of one)
+hook resize 10-hang '[ "$1" = shrink ] || { echo "$1" >/tmp/undone; exit; }; echo $$ >/tmp/hang; sleep 1000'
+check "its release tells a workload that hangs" started gpuctl release one
+kill -TERM "$client"
+wait "$client"
+is $? 1 "the signal ends the request"
+is "$(gpuctl -j list | jq -r '.compositions[].name') $(states_of "$slot") $(cat /tmp/undone)" "one ready grow" \
+	"the composition stays, and the workload is told"
+no_hooks
+mkfifo /tmp/go
+hook post-detach 10-slow 'trap : TERM; echo $$ >/tmp/hang; read go </tmp/go; : >/tmp/undone'
+check "a release has gone through, a hook is late" started gpuctl release one
+kill -INT "$client"
+check "a signal comes" timeout 20 sh -c 'echo go >/tmp/go'
+wait "$client"
+is $? 0 "it is as done as it was"
+check "and the hook has run to its end" test -e /tmp/undone
+check "it is attached" gpuctl attach "$slot"
+no_hooks
+hook post-detach 10-slow 'echo $$ >/tmp/hang; read go </tmp/go; : >/tmp/undone'
+check "a detach, and the hook is late" started gpuctl detach "$slot"
+kill -INT "$client"
+kill -TERM "$client"
+wait "$client"
+check_fails "a second signal ends the hook" test -e /tmp/undone
+like "$(cat /tmp/error)" "slot $slot: hook .*10-slow post-detach: interrupted" "and that is said"
+
+note "a request that fails after it was interrupted"
+no_hooks
+hook pre-attach 10-first
+hook post-attach 10-after
+echo "slow 60000" >"$SIM/slot0.1/link"
+gpuctl attach --timeout 3s sim0-1 >/dev/null 2>/tmp/error &
+client=$!
+check "an attach takes its time" wait_for 20 is_state sim0-1 attaching
+kill -INT "$client"
+check "it is interrupted, and awaited" wait_for 20 grep -q "waits until the attach has ended" /tmp/error
+wait "$client"
+like "$(ran)" "^10-first pre-attach sim0-1 10-first abort-attach sim0-1$" "what the hook did is taken back"
+echo full >"$SIM/slot0.1/link"
+check "the slot is cleared" gpuctl clear sim0-1
+
+note "two that change one composition"
+no_hooks
+check "a composition" gpuctl compose one --gpus 1
+for n in 0 1 2 3 4 5; do
+	echo "slow 60000" >"$SIM/slot0.$n/link"
+done
+gpuctl resize one --gpus +1 >/dev/null 2>&1 &
+client=$!
+changing() { [[ $(gpuctl list --noheadings -o state) == *attaching* ]]; }
+check "one adds a GPU" wait_for 20 changing
+hook pre-attach 10-first
+error=$(gpuctl resize one --gpus +1 2>&1)
+is $? 4 "the other one is refused"
+like "$error" "operation" "by what goes on"
+is "$(grep -c " pre-attach " $log)" 1 "and has tried once"
+for n in 0 1 2 3 4 5; do
+	echo full >"$SIM/slot0.$n/link"
+done
+wait "$client"
+no_hooks
+check "it is released" gpuctl release one
+check "a GPU is attached" gpuctl attach sim0-0
+
 note "hooks that others may write"
 no_hooks
 hook pre-detach 10-stop

@@ -101,9 +101,10 @@ in_run INT 143
 check "SIGINT: the GPUs are given back" all_back
 in_run HUP 143
 check "SIGHUP: the GPUs are given back" all_back
+# Before the background begins: its file tells that gpuctl has begun.
+rm -f /tmp/pid
 (
 	trap '' HUP
-	rm -f /tmp/pid
 	exec gpuctl run --gpus 1 -- sh -c 'echo $$ >/tmp/pid; exec sleep 1000' >/dev/null 2>&1
 ) &
 client=$!
