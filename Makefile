@@ -434,6 +434,7 @@ install-files:
 		IFS=: read -r from to mode <<<"$$entry" && \
 		install -D -m "$$mode" "$$from" "$(DESTDIR)$$to" || exit 1; \
 	done
+	@sed -i 's#@datadir@#$(datadir)#' $(patsubst ctl/hooks/%,"$(DESTDIR)$(datadir)/gpuctl/hooks/%",$(wildcard ctl/hooks/*))
 
 uninstall: ## Remove what install, install-fm, install-slurm, install-dra, install-boot and install-dev put there; configuration stays
 	@for entry in $(install-map) $(fm-map) $(slurm-map) $(dra-map); do \

@@ -324,7 +324,7 @@ const struct ctl_command cmd_demand = {
 	.name = "demand",
 	.group = CTL_SIZING,
 	.args = "[WORKLOAD...]",
-	.summary = "measure what workloads use, and record their demand for the planner",
+	.summary = "measure what workloads use, and record their demand",
 	.help = "A file workloads.d/NAME of the configuration says how the load of composition NAME is\n"
 		"measured, and which load is aimed at: see gpuctl-workloads(5). Each run adds the current\n"
 		"minute to NAME.csv, which gpuctl plan step and gpuctl plan run read as the workload's\n"

@@ -150,9 +150,9 @@ const struct ctl_command cmd_env = {
 	.summary = "print the environment for processes of a composition",
 	.help = "These are the variables that gpuctl run sets for its command: GPUFABRIC_COMPOSITION, GPUFABRIC_SLOTS\n"
 		"and GPUFABRIC_ADDRESSES, and CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or ZE_AFFINITY_MASK if the\n"
-		"vendor's driver provides the identifiers. A job of a scheduler or a container that was not started by\n"
-		"gpuctl run gets its GPUs by them. With --slot the process gets the GPUs of one slot of the\n"
-		"composition, which need not be named. While a composition changes, the exit code is 4.",
+		"vendor's driver provides the identifiers. These variables give a job of a scheduler or a container its\n"
+		"GPUs if gpuctl run did not start it. With --slot the process gets only the GPUs of that slot; the name\n"
+		"of the composition can be left out. While a composition changes, the exit code is 4.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.completes = "@compositions,",

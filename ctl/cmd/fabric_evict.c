@@ -9,9 +9,7 @@
 
 static const struct ctl_option options[] = {
 	{ "manager", 'm', "NAME", "the fabric manager that has the host", "" },
-	{ "credentials", 'c', "FILE",
-	  "user and password of an administrator there, instead of those of the manager's file",
-	  "" },
+	{ "credentials", 'c', "FILE", "user and password of an administrator at the manager", "" },
 	{ NULL },
 };
 

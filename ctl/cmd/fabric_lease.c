@@ -36,7 +36,7 @@
 
 static const struct ctl_option options[] = {
 	{ "no-reboot", 0, NULL,
-	  "do not restart this host if it cannot power its slots off in time: two hosts may then use one GPU" },
+	  "do not restart this host if a slot stays on: two hosts may use one GPU" },
 	{ NULL },
 };
 
@@ -299,8 +299,7 @@ static int fabric_lease_run(struct ctl_ctx *ctx, int argc, char **argv)
 const struct ctl_command cmd_fabric_lease = {
 	.name = "fabric lease",
 	.args = "MANAGER",
-	.summary =
-		"renew this host's lease at a fabric manager, and detach its GPUs when it is over",
+	.summary = "renew this host's lease, and detach the GPUs if that fails",
 	.help = "The command is for managers that have fence = lease for this host; gpufabric-lease@MANAGER.service runs\n"
 		"it. When half of the lease has passed without a renewal, it detaches all slots of the manager by force.\n"
 		"If a slot still has power when a quarter of the lease is left, it restarts the host at once, without an\n"

@@ -94,8 +94,8 @@ static const struct section sections[] = {
 	  "needs to know the BARs of the GPU: the module has seen them earlier, with those of virtual functions and\n"
 	  "of a switch on the card, or slots.d declares a GPU whose BAR in the catalogue is verified. For other GPUs\n"
 	  "there is no verdict and no refusal. For the verdict cannot, gpuctl refuses the request with exit code 3,\n"
-	  "because the attempt can take addresses away from GPUs in use; --no-fit-check of attach, compose and\n"
-	  "resize tries it anyway. If windows change during the request, gpuctl computes the verdict five times\n"
+	  "because the attempt can take addresses away from GPUs in use; --no-fit-check of attach, compose, resize\n"
+	  "and run tries it anyway. If windows change during the request, gpuctl computes the verdict five times\n"
 	  "at most (exit code 4 then). The module also protects GPUs against requests without gpuctl: it does not\n"
 	  "power a GPU that it has seen before if other GPUs would lose their windows. show has the verdict, and in\n"
 	  "JSON the fields verdict, verdict_need and verdict_free in bytes, verdict_bridge, verdict_text with reason\n"
@@ -153,8 +153,8 @@ static void print_entries(struct out *out, const char *title, const struct entry
 static void print_files(struct out *out)
 {
 	static const struct entry files[] = {
-		{ "/etc/gpuctl/gpus.d/*.conf, models.d/*.conf, nodes.d/*.conf",
-		  "GPUs and models for the catalogue, or corrections of its entries." },
+		{ "/etc/gpuctl/gpus.d/*.conf, models.d/*.conf, engines.d/*.conf, nodes.d/*.conf",
+		  "Entries for the catalogues, or corrections: see gpuctl-catalogue(5)." },
 		{ "/etc/gpuctl/slots.d/*.conf",
 		  "The GPUs in slots: lines of \"SLOT GPU\", with a catalogue name or PCI ids such as\n"
 		  "10de:2331; the slot may hold wildcards of the shell, and the last line that matches\n"
@@ -170,6 +170,11 @@ static void print_files(struct out *out)
 		  "Programs to call when GPUs come and go: see gpuctl-hooks(5)." },
 		{ "/etc/gpuctl/fabric.d/*.conf",
 		  "Fabric managers, and the ports of this host: see gpuctl-fabric(5)." },
+		{ "/etc/gpuctl/tenants.d/*.conf", "Shares of tenants: see gpuctl-tenants(5)." },
+		{ "/etc/gpuctl/workloads.d/NAME",
+		  "Sensors of workloads: see gpuctl-workloads(5)." },
+		{ "/etc/gpuctl/plan.json",
+		  "The workloads of gpufabric-plan.service: see gpuctl-plan(5)." },
 		{ NULL, NULL },
 	};
 

@@ -16,8 +16,7 @@
 
 static const struct ctl_option options[] = {
 	{ "period", 0, "TIME", "length of the periods (default 1d)" },
-	{ "against", 0, "WORD",
-	  "always-on (default): all GPUs are on all the time; static: each tenant keeps its peak on",
+	{ "against", 0, "WORD", "always-on (default): all GPUs; static: the peak of each tenant",
 	  "always-on static" },
 	{ "pool", 'p', "COUNT", "GPUs that would be always on (default: all that were seen)" },
 	{ NULL },
@@ -309,7 +308,7 @@ static int plan_energy_run(struct ctl_ctx *ctx, int argc, char **argv)
 const struct ctl_command cmd_plan_energy = {
 	.name = "plan energy",
 	.args = "FILE",
-	.summary = "energy and CO2 of a plan or a journal, by composition, tenant and period",
+	.summary = "energy and CO2, by composition, tenant and period",
 	.help = "FILE is the output of \"gpuctl plan solve -j\", or of \"journalctl -o json -t gpufabric\", which prints the\n"
 		"entries of the watch service; - is standard input. GPU hours of a journal are measured, those of a plan\n"
 		"are modelled. The watts are those of an H100 unless options give others. The energy avoided is the difference\n"

@@ -38,7 +38,7 @@ const struct ctl_option plan_input_options[] = {
 	{ "quantile", 'q', "CHANCE",
 	  "probability that demand does not exceed its forecast (default 0.9)" },
 	{ "boundary-wait", 0, "TIME",
-	  "time for which a move waits for a boundary of its workload (default 10min; 0: none)" },
+	  "how long a move waits for its workload's boundary (default 10min; 0: not)" },
 	{ "margin", 0, "COST", "least saving for which gpuctl makes moves (default 10)" },
 	{ NULL },
 };

@@ -215,9 +215,10 @@ const struct ctl_command cmd_plan_replay = {
 	.help = "TRACE is a file of jobs (submit_s,duration_s,gpus,tenant), or one file of demand for each tenant\n"
 		"(minute,quota_gpus,running_gpus,pending_gpus); - is standard input. Every policy runs on the same trace,\n"
 		"and the bound holds for all policies. gpuctl's policy for jobs does not know their runtimes: it learns\n"
-		"them from jobs that have ended. It never stops or moves a job. Static hosts belong to one tenant each,\n"
-		"in proportion to the tenant's use in the scored time, and know all runtimes; both favours them. For\n"
-		"demand, a missing GPU costs 1 per minute, and an attach costs --attach-cost.",
+		"them from jobs that have ended. It never stops or moves a job. The scheduler of static hosts knows all\n"
+		"runtimes. Static hosts belong to one tenant each, in proportion to its use in the scored time. Both are\n"
+		"advantages for static hosts. For demand, a missing GPU costs 1 per minute, and an attach costs\n"
+		"--attach-cost.",
 	.options = { options, plan_rates_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = plan_replay_run,

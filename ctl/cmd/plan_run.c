@@ -35,8 +35,7 @@
 #define FAILED_MINUTES 5
 
 static const struct ctl_option options[] = {
-	{ "clock", 0, "FILE",
-	  "read numbers of minutes from this file, and plan at each line instead of every minute" },
+	{ "clock", 0, "FILE", "read minute numbers from this file, and plan at each line" },
 	{ NULL },
 };
 

@@ -14,7 +14,7 @@
 
 static const struct ctl_option options[] = {
 	{ "effort", 'e', "N",
-	  "number of improvement passes over all workloads (default: by the size of the instance)" },
+	  "improvement passes over all workloads (default: by the instance's size)" },
 	{ "costs", 'c', "WORD", "cost of moves: from-stats, or a file of gpuctl stats -j",
 	  "from-stats @files" },
 	{ NULL },

@@ -77,9 +77,9 @@ const struct ctl_command cmd_plan_step = {
 		"only the moves of the first interval are printed, and only if they save more than\n"
 		"--margin over waiting one interval. GPUs that a process holds stay where they are, unless\n"
 		"programs in resize.d can tell the workloads to let go: see gpuctl-hooks(5). A workload that\n"
-		"announces boundaries (gpuctl notify) is moved at one, or when its last one is longer ago than\n"
-		"--boundary-wait. Workloads that are not moved are printed with the reason. The command only\n"
-		"observes. gpuctl plan apply reads the output of -j.",
+		"announces boundaries (gpuctl notify) is moved at a boundary, or when --boundary-wait has\n"
+		"passed since its last boundary. Workloads that are not moved are printed with the reason. The\n"
+		"command only observes. gpuctl plan apply reads the output of -j.",
 	.options = { options, plan_input_options, plan_host_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = plan_step_run,

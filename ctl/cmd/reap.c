@@ -16,8 +16,7 @@
 
 static const struct ctl_option options[] = {
 	{ "jobs-alive", 0, "LIST",
-	  "also release compositions of jobs that are not in this file (-: standard input)",
-	  "@files" },
+	  "also release compositions of jobs that this file lacks (-: standard input)", "@files" },
 	{ NULL },
 };
 

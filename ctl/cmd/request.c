@@ -19,8 +19,7 @@
 const struct ctl_option pool_options[] = {
 	{ "gpus", 0, "COUNT", "number of GPUs, of one kind if possible" },
 	{ "gpu", 'g', "[[VENDOR:]MODEL:]COUNT",
-	  "number of GPUs of a kind (repeatable); 0 excludes; no count: only this kind for --model",
-	  "@kinds" },
+	  "GPUs of a kind (repeatable); 0: none; no count: only this, for --model", "@kinds" },
 	{ "memory", 'm', "SIZE", "GPUs with this total memory, such as 160G" },
 	{ "same-switch", 's', NULL, "all behind one switch, or fail" },
 	{ "spread", 0, NULL, "over as many switches as possible" },

@@ -216,8 +216,8 @@ const struct ctl_command cmd_size_learn = {
 	.name = "size learn",
 	.args = "LOG [MODEL]",
 	.summary = "compare the estimate with a log, and learn from the log",
-	.help = "LOG is a log of PyTorch, vLLM or llama.cpp. What gpuctl learns from it goes into engines.d/learned.conf\n"
-		"of the configuration, and later estimates of that engine use it. -n compares and stores nothing.",
+	.help = "LOG is a log of PyTorch, vLLM or llama.cpp. gpuctl writes its findings to engines.d/learned.conf of the\n"
+		"configuration, and later estimates of that engine use it. -n compares and stores nothing.",
 	.options = { size_workload_options },
 	.completes = "@files, " SIZE_MODELS,
 	.run = size_learn_run,

@@ -40,7 +40,7 @@ static const struct ctl_option options[] = {
 	{ "ttft", 0, "TIME",
 	  "inference: only arrangements that can give the first token in this time" },
 	{ "tpot", 0, "TIME",
-	  "inference: only arrangements that can give each further token in this time, such as 50ms" },
+	  "inference: only arrangements with this time per further token, such as 50ms" },
 	{ NULL },
 };
 

@@ -584,10 +584,10 @@ const struct ctl_command cmd_top = {
 	.summary = "a live screen of slots, compositions and events",
 	.help = "OPERATION is the operation on a slot with its time so far and its deadline, or the last operation. The\n"
 		"event of its end names the phases that took the time. A state with a ! needs attention: gpuctl show\n"
-		"gives the reason. LOAD, TARGET, DEMAND and WHY are what gpuctl demand last\n"
-		"recorded of a composition. Keys: q quits, s changes the order, r reverses it, f changes the filter, / searches,\n"
-		"arrows and page keys move. Colours only repeat what words say, and NO_COLOR turns them off. Without a\n"
-		"terminal, the command prints one snapshot.",
+		"gives the reason. LOAD, TARGET, DEMAND and WHY are what gpuctl demand last recorded of a composition.\n"
+		"Keys: q quits, s changes the order, r reverses it, f changes the filter, / searches, arrows and page keys\n"
+		"move. Colours only repeat what words say, and NO_COLOR turns them off. Without a terminal, the command\n"
+		"prints one snapshot.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = top_run,

@@ -32,8 +32,7 @@ static int watch_daemon_run(struct ctl_ctx *ctx, int argc, char **argv)
 const struct ctl_command cmd_watch_daemon = {
 	.name = "watch daemon",
 	.args = "",
-	.summary =
-		"write every change to systemd's journal, and start the units that follow changes",
+	.summary = "write every change to the journal, and start units that follow",
 	.help = "Each change becomes an entry of systemd's journal with the fields GPUFABRIC_EVENT, _SEQUENCE, _INSTANCE,\n"
 		"_SLOT, _PORT, _STATE, _PREVIOUS, _CAUSE, _COMPOSITION, _TENANT and _JOB, and for operations _OPERATION,\n"
 		"_OPERATION_ID, _ERRNO, _UID, _PID, _COMMAND and _REASON. systemd starts gpufabric-fault@SLOT.service for\n"

@@ -133,6 +133,8 @@ make -s install-files install-boot install-dev dkms-sources DESTDIR="$fedora" pr
 report "$(cd "$fedora" && find . -type f | sed -E 's#^\./##; s#^(usr/(bin|include|libexec|share/(gpuctl|gpufabric|man|bash-completion|zsh)|lib/(udev|systemd/system|modules-load\.d)|src/gpufabric(-sim)?-[0-9.]+))/.*#\1#; s#-[0-9.]+$##' | sort -u | xargs)" \
 	"usr/bin usr/include usr/lib/modules-load.d usr/lib/systemd/system usr/lib/udev usr/libexec usr/share/bash-completion usr/share/gpuctl usr/share/gpufabric usr/share/man usr/share/zsh usr/src/gpufabric usr/src/gpufabric-sim" \
 	"all is below /usr, as Fedora has it"
+report "$(grep -rhoE "[^ ']*/gpuctl/hooks/" "$fedora/usr/share/gpuctl/hooks" | sort -u)" /usr/share/gpuctl/hooks/ \
+	"hooks name the place where they are"
 make -s uninstall DESTDIR="$fedora" prefix=/usr udevdir=/usr/lib/udev zshdir=/usr/share/zsh/site-functions unitdir=/usr/lib/systemd/system
 report "$(cd "$fedora" && find . -type f ! -path './usr/src/*' -printf '%P ')" "" "uninstall leaves nothing of it"
 

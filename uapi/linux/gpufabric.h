@@ -301,8 +301,8 @@ enum gpufabric_composition_flag {
  * @GPUFABRIC_ATTACH_FLAG_FORCE: Continue even if a composition claims the
  *   slot.
  * @GPUFABRIC_ATTACH_FLAG_HARM: Attach although the windows of the bridges
- *   cannot take the GPU. Trying that can take the addresses of GPUs beside it
- *   away.
+ *   cannot take the GPU. The attempt can take the addresses of other GPUs
+ *   behind the bridge away.
  */
 enum gpufabric_attach_flag {
 	GPUFABRIC_ATTACH_FLAG_CHECK = 1,
