@@ -159,8 +159,8 @@ static bool keeper_vacate(struct keeper *k)
 	else if (!left && !k->vacated)
 		keeper_say(k, "the lease is over, and no slot has power");
 	k->vacated = !ret && !left;
-	/* Without the module no slot of it was ever powered on by us. */
-	if (ret == CTL_NO_MODULE || !left)
+	/* Who never had a lease has powered nothing on; a module that is unloaded leaves GPUs on. */
+	if (!left || (ret == CTL_NO_MODULE && !(k->lease.length && vacate_has_power(k->conf))))
 		return false;
 	if (host_lease_judge(&k->lease, text_uptime()) != LEASE_TOO_LATE)
 		return true;

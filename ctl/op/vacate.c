@@ -6,6 +6,7 @@
 
 #include "base/program.h"
 #include "base/text.h"
+#include "base/tree.h"
 #include "op/vacate.h"
 #include "session/session.h"
 
@@ -117,4 +118,39 @@ int vacate(struct ctl_ctx *ctx, const struct manager_conf *conf, uint64_t limit_
 		*left = n;
 	names_free(names, n);
 	return ret;
+}
+
+static bool is_function(const char *name)
+{
+	return strlen(name) == strlen("0000:00:00.0") && name[4] == ':' && name[7] == ':';
+}
+
+/* A slot of a slot driver by its file, one without by the functions below its port, which is its name. */
+static bool slot_has_power(const struct tree *tree, const char *slot)
+{
+	char *line = tree_line(tree, "sys/bus/pci/slots/%s/power", slot), **names;
+	bool on = line && atoi(line);
+	size_t n;
+
+	free(line);
+	names = tree_names_if(tree, is_function, &n, "sys/bus/pci/devices/%s", slot);
+	on = on || n;
+	tree_free_names(names, n);
+	return on;
+}
+
+bool vacate_has_power(const struct manager_conf *conf)
+{
+	struct fault fault = { "" };
+	struct tree tree;
+	bool on = false;
+	size_t i;
+
+	/* What cannot be read may be on. */
+	if (tree_open(&tree, NULL, &fault))
+		return true;
+	for (i = 0; i < conf->n_ports && !on; i++)
+		on = slot_has_power(&tree, conf->ports[i].slot);
+	tree_close(&tree);
+	return on;
 }
