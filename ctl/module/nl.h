@@ -132,7 +132,7 @@ bool gfc_signalled_again(void);
 /* Has one come, also while nothing waited? Not while signals are held. */
 bool gfc_interrupted(void);
 
-/* As if none had come: what follows is to come to its end. */
+/* As if none had come, nor were on its way: what follows is to come to its end. */
 void gfc_forget_signals(void);
 /* As if one had come. */
 void gfc_note_signal(void);

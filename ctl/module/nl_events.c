@@ -89,6 +89,7 @@ bool gfc_interrupted(void)
 
 void gfc_forget_signals(void)
 {
+	signals_let_in();
 	signalled = 0;
 }
 

@@ -114,6 +114,19 @@ check "a SIGHUP that is ignored, as by nohup, stays so" grep -q '^SigIgn:.*[1357
 kill -TERM $client
 wait $client
 check "and the GPU is given back" all_back
+# A terminal sends SIGINT to both; here the command has ended before gpuctl looks.
+rm -f /tmp/pid
+gpuctl run --gpus 1 -- sh -c 'echo $$ >/tmp/pid; exec sleep 1000' >/dev/null 2>&1 &
+client=$!
+is_zombie() { grep -q '^State:.*Z' "/proc/$1/status"; }
+check "a command runs" wait_for 20 test -s /tmp/pid
+kill -STOP "$client"
+kill -INT "$client" "$(cat /tmp/pid)"
+check "the terminal's SIGINT ends it" wait_for 20 is_zombie "$(cat /tmp/pid)"
+kill -CONT "$client"
+wait "$client"
+is $? 130 "gpuctl ends as it did"
+check "and the GPU is given back" all_back
 in_run KILL 137
 is "$(compositions)" jobKILL "SIGKILL: the composition stays"
 check "SIGKILL: as an orphan" wait_for 10 is_orphaned jobKILL
