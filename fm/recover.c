@@ -269,6 +269,20 @@ static struct intent intent_of(struct manager *m, const struct task *task)
 	return intent;
 }
 
+/* Without the manager's lock. What cannot be removed now, intents_tick() removes. */
+static void intent_drop(struct manager *m, uint64_t task)
+{
+	struct fault f = { "" };
+
+	if (!intent_remove(m->state, task, &f))
+		return;
+	journal_say(LOG_ERR, NULL, NULL, NULL, "%s", f.text);
+	pthread_mutex_lock(&m->lock);
+	m->over = mem_push(m->over, m->over_count, sizeof(*m->over));
+	m->over[m->over_count++] = task;
+	pthread_mutex_unlock(&m->lock);
+}
+
 bool intent_begin(struct manager_host *h, struct fault *f)
 {
 	struct manager *m = h->manager;
@@ -284,6 +298,9 @@ bool intent_begin(struct manager_host *h, struct fault *f)
 		pthread_mutex_unlock(&m->lock);
 		err = intent_write(m->state, intent.task, intent.steps, intent.count, f);
 		failpoint("intent-written");
+		/* The file can be there although its folder did not reach the disk. */
+		if (err)
+			intent_drop(m, intent.task);
 		intent_free(&intent);
 		pthread_mutex_lock(&m->lock);
 		task->intent = err ? INTENT_FAILED : INTENT_THERE;
@@ -302,23 +319,15 @@ void intent_end(struct manager_host *h)
 {
 	struct manager *m = h->manager;
 	struct task *task = h->task;
-	struct fault f = { "" };
-	int err;
 
 	pthread_mutex_lock(&m->lock);
 	task->noted--;
 	/* Who stops can have put back a part alone; the next start does the rest. */
 	if (task->intent == INTENT_THERE && !task->noted && !(m->stopping && task->failed)) {
 		pthread_mutex_unlock(&m->lock);
-		err = intent_remove(m->state, task->id, &f);
-		if (err)
-			journal_say(LOG_ERR, NULL, NULL, NULL, "%s", f.text);
+		intent_drop(m, task->id);
 		failpoint("intent-removed");
 		pthread_mutex_lock(&m->lock);
-		if (err) {
-			m->over = mem_push(m->over, m->over_count, sizeof(*m->over));
-			m->over[m->over_count++] = task->id;
-		}
 		task->intent = INTENT_GONE;
 		pthread_cond_broadcast(&m->met);
 	}

@@ -17,7 +17,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fm"))
 # pylint: disable=wrong-import-position
-from rig import Client, Gate, Guest, Manager, Report, message, wait_for
+from rig import BUILD, Client, Gate, Guest, Manager, Report, message, wait_for
 
 PORTS = ("dn0", "dn1")
 GPUS = ("gpu0", "gpu1", "gpu2", "gpu3")
@@ -53,6 +53,14 @@ class Site:
 
     def intents(self):
         return [name for name in os.listdir(self.manager.state) if name.startswith("intent-")]
+
+    def fails(self):
+        """A manager whose disk fails as long as the file exists whose name is returned."""
+        path = os.path.join(self.folder, "fails")
+        self.manager.stop()
+        self.manager.start(LD_PRELOAD=os.path.join(BUILD, "fm-test/failing-disk.so"), ASAN_OPTIONS="verify_asan_link_order=0", FAILING_DISK=path)
+        self.manager.ready()
+        return path
 
     def again(self, die=None):
         """Another manager, which perhaps dies."""
@@ -225,6 +233,51 @@ def not_noted(work):
     site.end()
 
 
+def half_noted(work):
+    """A note that is there although its writer was told that it failed: nobody undoes what another request has done since."""
+    site = Site(work, "half")
+    fails = site.fails()
+    with open(fails, "w", encoding="ascii"):
+        pass
+    before = site.there()
+    status, document, _ = site.b.set("hostb", ["gpu0", "gpu1"])
+    Report.ok(status == 409 and "intent-" in message(document) and site.there() == before, "what cannot be noted is not begun", status, document)
+    Report.same(site.intents(), [], "and has no note")
+    Report.same((site.b.set("hostb", ["gpu0"])[0], site.a.set("hosta", ["gpu3", "gpu1"])[0]), (200, 200), "single steps need none")
+    os.unlink(fails)
+    site.manager.said("the note of a request that is over is removed")
+    done = site.there()
+    site.manager.process.kill()
+    site.manager.process.wait()
+    site.again()
+    site.settle()
+    Report.same(site.there(), done, "the next manager leaves all as it is", site.manager.lines)
+    site.end()
+
+
+def folder_away(work):
+    """The folder of notes is away when a request ends, and comes back with the request's note."""
+    site = Site(work, "away")
+    site.manager.write(bind_timeout="10min")
+    site.again()
+    site.manager.ready()
+    gate = site.guests["hostb"].gate = Gate()
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(site.b.set("hostb", ["gpu0", "gpu1"])[0]))
+    asking.start()
+    wait_for(lambda: gate.held, "it has begun")
+    away = site.manager.state + ".away"
+    os.rename(site.manager.state, away)
+    site.guests["hostb"].gate = None
+    gate.opened.set()
+    asking.join()
+    Report.same(answers, [200], "a request is done while the folder of its note is away")
+    os.rename(away, site.manager.state)
+    site.manager.said("the note of a request that is over is removed")
+    Report.same(site.intents(), [], "the note goes when the folder is back")
+    site.end()
+
+
 def note_stays(work):
     """A note that cannot be removed is one of a request that is over: nobody undoes that, and it goes as soon as it can."""
     site = Site(work, "stays")
@@ -257,7 +310,8 @@ def note_stays(work):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="gpufabric-recover-") as work:
-        for test in (several_hosts, two_gpus, stopped_twice, host_is_gone, bad_files, not_noted, note_stays):
+        for test in (several_hosts, two_gpus, stopped_twice, host_is_gone, bad_files, not_noted, half_noted,
+                     folder_away, note_stays):
             if len(sys.argv) < 2 or test.__name__ in sys.argv[1:]:
                 print(f"# {test.__name__}")
                 test(work)
