@@ -370,7 +370,9 @@ static void *host_main(void *arg)
 		struct pollfd fds[2] = { { .fd = h->wake, .events = POLLIN },
 					 { .fd = m->stop, .events = POLLIN } };
 
-		err = host_look(h, &f);
+		err = recover_may_look(h, &f);
+		if (!err)
+			err = host_look(h, &f);
 		if (!err)
 			err = recover_host(h, host_look, &f);
 		if (!err)

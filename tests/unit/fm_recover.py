@@ -198,6 +198,93 @@ def host_is_gone(work):
     site.end()
 
 
+class Away:
+    """Something else is in the place of the folder of notes."""
+
+    def __init__(self, site):
+        self.state, self.away = site.manager.state, site.manager.state + ".away"
+        os.rename(self.state, self.away)
+        with open(self.state, "w", encoding="ascii"):
+            pass
+
+    def over(self):
+        os.unlink(self.state)
+        os.rename(self.away, self.state)
+
+    def intents(self):
+        return [name for name in os.listdir(self.away) if name.startswith("intent-")]
+
+
+def left(site, *lines):
+    """The manager has died; its note has these."""
+    site.manager.process.kill()
+    site.manager.process.wait()
+    with open(os.path.join(site.manager.state, "intent-" + "0" * 19 + "7"), "w", encoding="ascii") as file:
+        file.write("".join(line + "\n" for line in lines))
+
+
+def refused_reload(site):
+    after = len(site.manager.lines)
+    site.manager.process.send_signal(signal.SIGHUP)
+    site.manager.said("reload: .*; the configuration stays as it was", after)
+    return site.manager.process.poll() is None
+
+
+def undone_stays(work):
+    """Undone, and the note cannot be written: a host that took requests would lose their GPUs to the next undoing."""
+    site = Site(work, "undone")
+    site.manager.write(bind_timeout="10min")
+    del site.guests["hosta"].there["gpu3"]
+    left(site, "unbind hosta gpu3 dn0", "unbind hosta gpu2 dn1", "bind hostb gpu0 dn0")
+    gate = site.guests["hosta"].gate = Gate()
+    site.manager.start()
+    wait_for(lambda: gate.held, "it is being undone")
+    wait_for(lambda: site.b.set("hostb", [])[0] == 200, "the other host, where nothing is to be undone, takes requests")
+    away = Away(site)
+    site.guests["hosta"].gate = None
+    gate.opened.set()
+    wait_for(lambda: set(site.there()["hosta"]) == {"gpu2", "gpu3"}, "it is undone")
+    site.manager.said("hosta takes no requests before that is mended")
+    status, document, _ = site.a.set("hosta", ["gpu2"])
+    Report.ok(status == 503 and set(site.there()["hosta"]) == {"gpu2", "gpu3"}, "the host takes no requests", status, message(document))
+    Report.ok(refused_reload(site), "a reload is refused")
+    site.manager.stop()
+    away.over()
+    Report.same(len(site.intents()), 1, "the note is for the next start, which can stop meanwhile")
+    site.again()
+    site.settle()
+    Report.same(set(site.there()["hosta"]), {"gpu2", "gpu3"}, "it is undone once")
+    site.end()
+
+
+def off_stays(work):
+    """Void, as the host is off, and the note cannot be written."""
+    site = Site(work, "off")
+    left(site, "bind hostb gpu0 dn0", "bind hostb gpu1 dn1")
+    path, site.guests["hostb"].path = site.guests["hostb"].path, site.guests["hostb"].path + ".away"
+    os.rename(path, site.guests["hostb"].path)
+    site.manager.start()
+    site.manager.said("hostb does not answer")
+    away = Away(site)
+    wait_for(lambda: site.manager.command("evict", "hostb").returncode == 0, "an admin says that it is off")
+    Report.same(len(away.intents()), 1, "its note is there")
+    Report.ok(refused_reload(site), "so a reload is refused")
+    os.rename(site.guests["hostb"].path, path)
+    site.guests["hostb"].path = path
+    after = len(site.manager.lines)
+    Report.same(site.b.set("hostb", ["gpu0"])[0], 503, "the host is back, and takes no requests")
+    away.over()
+    wait_for(lambda: not site.intents(), "the note goes as soon as it can")
+    site.manager.said("hostb answers", after)
+    wait_for(lambda: site.b.set("hostb", ["gpu0", "gpu1"])[0] == 200, "then it takes requests")
+    site.manager.process.kill()
+    site.manager.process.wait()
+    site.again()
+    site.settle()
+    Report.same(set(site.there()["hostb"]), {"gpu0", "gpu1"}, "which nobody undoes")
+    site.end()
+
+
 def bad_files(work):
     site = Site(work, "bad")
     site.manager.stop()
@@ -310,7 +397,7 @@ def note_stays(work):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="gpufabric-recover-") as work:
-        for test in (several_hosts, two_gpus, stopped_twice, host_is_gone, bad_files, not_noted, half_noted,
+        for test in (several_hosts, two_gpus, stopped_twice, host_is_gone, undone_stays, off_stays, bad_files, not_noted, half_noted,
                      folder_away, note_stays):
             if len(sys.argv) < 2 or test.__name__ in sys.argv[1:]:
                 print(f"# {test.__name__}")
