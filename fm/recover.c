@@ -337,6 +337,13 @@ static struct intent intent_of(struct manager *m, const struct task *task)
 	return intent;
 }
 
+/* Lock held, or no threads. */
+static void over_add(struct manager *m, uint64_t task)
+{
+	m->over = mem_push(m->over, m->over_count, sizeof(*m->over));
+	m->over[m->over_count++] = task;
+}
+
 /* Without the manager's lock. What cannot be removed now, intents_tick() removes. */
 static void intent_drop(struct manager *m, uint64_t task)
 {
@@ -346,8 +353,7 @@ static void intent_drop(struct manager *m, uint64_t task)
 		return;
 	journal_say(LOG_ERR, NULL, NULL, NULL, "%s", f.text);
 	pthread_mutex_lock(&m->lock);
-	m->over = mem_push(m->over, m->over_count, sizeof(*m->over));
-	m->over[m->over_count++] = task;
+	over_add(m, task);
 	pthread_mutex_unlock(&m->lock);
 }
 
@@ -439,8 +445,8 @@ void intents_tick(struct manager *m)
 
 void intents_follow(struct manager *m, const struct manager *old)
 {
-	m->over_count = old->over_count;
-	m->over = mem_zalloc(m->over_count + 1, sizeof(*m->over));
-	if (old->over)
-		memcpy(m->over, old->over, m->over_count * sizeof(*m->over));
+	size_t i;
+
+	for (i = 0; i < old->over_count; i++)
+		over_add(m, old->over[i]);
 }

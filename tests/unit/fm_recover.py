@@ -365,6 +365,21 @@ def folder_away(work):
     site.end()
 
 
+def many_stay(work):
+    """Notes of many requests that cannot be removed, before a reload and after it."""
+    site = Site(work, "many")
+    away = site.manager.state + ".away"
+    os.rename(site.manager.state, away)
+    Report.same([site.b.set("hostb", ["gpu0", "gpu1"])[0] for _ in range(5)], [409] * 5, "without the folder nothing is begun")
+    after = len(site.manager.lines)
+    site.manager.process.send_signal(signal.SIGHUP)
+    site.manager.said("reload: done", after)
+    Report.same([site.b.set("hostb", ["gpu0", "gpu1"])[0] for _ in range(5)], [409] * 5, "nor after a reload")
+    os.rename(away, site.manager.state)
+    wait_for(lambda: site.b.set("hostb", ["gpu0", "gpu1"])[0] == 200, "the folder is back")
+    site.end()
+
+
 def note_stays(work):
     """A note that cannot be removed is one of a request that is over: nobody undoes that, and it goes as soon as it can."""
     site = Site(work, "stays")
@@ -398,7 +413,7 @@ def note_stays(work):
 def main():
     with tempfile.TemporaryDirectory(prefix="gpufabric-recover-") as work:
         for test in (several_hosts, two_gpus, stopped_twice, host_is_gone, undone_stays, off_stays, bad_files, not_noted, half_noted,
-                     folder_away, note_stays):
+                     folder_away, many_stay, note_stays):
             if len(sys.argv) < 2 or test.__name__ in sys.argv[1:]:
                 print(f"# {test.__name__}")
                 test(work)
