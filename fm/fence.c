@@ -56,7 +56,8 @@ static bool fence_confirms(struct manager_host *h)
 	char *variable = mem_printf("GPUFABRIC_HOST=%s", config->name), *complaint;
 	char *const argv[] = { config->program, config->name, NULL };
 	char *const env[] = { (char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin", variable, NULL };
-	const struct program_limits limits = { .timeout_ms = FENCE_LIMIT_MS };
+	const struct program_limits limits = { .timeout_ms = FENCE_LIMIT_MS,
+					       .stop_fd = h->manager->stop };
 	struct program program = { .argv = argv, .env = env };
 	bool good;
 
