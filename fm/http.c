@@ -648,8 +648,8 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
 	pthread_rwlock_rdlock(&http->hold);
 	switch (r->state) {
 	case REQUEST_READING:
-		peers_limit(&http->peers, connection, false);
-		ret = request_begin(r);
+		/* Nothing is done for one whose answer would be lost. */
+		ret = peers_limit(&http->peers, connection, false) ? request_begin(r) : MHD_NO;
 		break;
 	case REQUEST_HASHED:
 		ret = request_hashed(r);

@@ -15,6 +15,8 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fm"))
 # pylint: disable=wrong-import-position
@@ -162,6 +164,38 @@ def leases(work):
     site.end("leases")
 
 
+def slow_end(work):
+    """The end does not wait for passwords that nobody has begun to check, and does nothing for whoever asks after the last answer."""
+    site = Site(work, "slow", host_extra={"hosta": "fence = lease\nlease = 5s"})
+    manager, answers = site.manager, []
+    manager.stop()
+    manager.start(LD_PRELOAD=os.path.join(BUILD, "fm-test/slow-end.so"), ASAN_OPTIONS="verify_asan_link_order=0").ready()
+
+    def login():
+        try:
+            answers.append(site.admin.ask("POST", "/redfish/v1/SessionService/Sessions", {"UserName": "admin", "Password": "correct horse"})[0])
+        except (OSError, http.client.HTTPException):
+            answers.append(0)
+
+    threads = [threading.Thread(target=login) for _ in range(4)]
+    threads[0].start()
+    manager.said("a hash begins")
+    for thread in threads[1:]:
+        thread.start()
+    time.sleep(0.5)
+    manager.process.send_signal(signal.SIGTERM)
+    manager.said("the end of connections begins")
+    for thread in threads:
+        thread.join()
+    Report.same(sorted(answers), [201, 503, 503, 503], "who waits to be checked is told that the manager ends")
+    try:
+        status = site.a.ask("POST", RENEW.format("hosta"))[0]
+    except (OSError, http.client.HTTPException):
+        status = None
+    Report.same((status, os.path.exists(os.path.join(manager.state, "leases"))), (None, False), "who asks after the last answer gets none, and nothing is done")
+    site.end("slow end")
+
+
 def leases_outlive(work):
     """A restart of the manager neither forgets a lease nor makes one shorter, also when fm.conf has a shorter one meanwhile."""
     site = Site(work, "outlive", host_extra={"hosta": "fence = lease\nlease = 8s", "hostb": "fence = lease\nlease = 1h"})
@@ -293,7 +327,7 @@ def revoked(work):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="gpufabric-fence-") as work:
-        for test in (evict, hanging, leases, leases_outlive, leases_lapse, watched, revoked):
+        for test in (evict, hanging, leases, slow_end, leases_outlive, leases_lapse, watched, revoked):
             if len(sys.argv) < 2 or test.__name__ in sys.argv[1:]:
                 test(work)
     return Report.end()
