@@ -50,6 +50,18 @@ static void say_off(struct manager_host *h, const char *by)
 	recover_forget(h);
 }
 
+/* A host that renews while its GPUs are given away would use them. */
+static void ask_lease(struct manager_host *h)
+{
+	struct leases *leases = h->manager->leases;
+	const char *name = h->manager->config->hosts[h->index].name;
+
+	if (!leases_claim(leases, name))
+		return;
+	say_off(h, "its lease, which is over");
+	leases_unclaim(leases, name);
+}
+
 static bool fence_confirms(struct manager_host *h)
 {
 	const struct config_host *config = &h->manager->config->hosts[h->index];
@@ -88,8 +100,8 @@ void fence_ask(struct manager_host *h, int err)
 		return;
 	if (config->fence == FENCE_QMP_GONE && err == -ECONNREFUSED) {
 		say_off(h, "its closed QMP socket");
-	} else if (config->fence == FENCE_LEASE && leases_over(h->manager->leases, config->name)) {
-		say_off(h, "its lease, which is over");
+	} else if (config->fence == FENCE_LEASE) {
+		ask_lease(h);
 	} else if (config->fence == FENCE_PROGRAM && text_monotonic() >= h->fence_at) {
 		if (fence_confirms(h))
 			say_off(h, config->program);

@@ -159,8 +159,15 @@ def leases(work):
     Report.same(a.set("hosta", ["gpu1"])[0], 503, "a host that does not answer keeps its GPU as long as its lease")
     manager.said("hostb is off, by its lease, which is over")
     Report.same(b.endpoint("gpu1")["Status"]["State"], "StandbyOffline", "then it is free")
+    status, document, headers = b.ask("POST", RENEW.format("hostb"))
+    Report.ok(status == 503 and headers["Retry-After"] and "hostb is off" in message(document), "and the lease is not renewed any more", status, document)
     Report.same(b.endpoint("gpu0")["Status"]["State"], "UnavailableOffline", "of the other one, which never had a lease, time says nothing")
     wait_for(lambda: not os.path.getsize(file), "a host that is off has no lease any more")
+    after = len(manager.lines)
+    os.unlink(site.guests["hostb"].path)
+    site.guests["hostb"] = Guest(site.folder, "hostb", PORTS)
+    manager.said("hostb answers", after)
+    Report.same(b.ask("POST", RENEW.format("hostb"))[0], 200, "a host that is back has one again")
     site.end("leases")
 
 
