@@ -6,6 +6,7 @@ Who may say that a host is off: an administrator, from any host by gpuctl, and a
 itself has asked for; nobody else, and never time alone.
 """
 
+import contextlib
 import http.client
 import json
 import os
@@ -20,7 +21,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fm"))
 # pylint: disable=wrong-import-position
-from rig import BUILD, PATIENCE, TOP, Client, Guest, Manager, Report, message, wait_for
+from rig import BUILD, FABRIC, PATIENCE, TOP, Client, Guest, Manager, Report, message, wait_for
 
 PORTS = ("dn0", "dn1")
 GPUCTL = os.environ.get("GPUCTL", os.path.join(BUILD, "gpuctl"))
@@ -29,11 +30,11 @@ GPUCTL = os.environ.get("GPUCTL", os.path.join(BUILD, "gpuctl"))
 class Site:
     """Hosts that let go of GPUs, a manager, an administrator, and the files of hosta for gpuctl."""
 
-    def __init__(self, work, name, **options):
+    def __init__(self, work, name, manager=Manager, **options):
         self.folder = os.path.join(work, name)
         os.makedirs(self.folder)
         self.guests = {host: Guest(self.folder, host, PORTS) for host in ("hosta", "hostb")}
-        self.manager = Manager(self.folder, {host: (one.path, PORTS) for host, one in self.guests.items()}, ["gpu0", "gpu1"], **options)
+        self.manager = manager(self.folder, {host: (one.path, PORTS) for host, one in self.guests.items()}, ["gpu0", "gpu1"], **options)
         self.manager.command("init", "--user", "admin")
         self.manager.command("passwd", "admin", stdin="correct horse\n")
         self.manager.start().ready()
@@ -134,6 +135,53 @@ def hanging(work):
     after = len(manager.lines)
     site.end("hanging")
     Report.ok(any("does not confirm that hostb is off: interrupted" in line for line in manager.lines[after:]), "the end cuts it as well", manager.lines[after:])
+
+
+class Unread(Manager):
+    """Nobody reads what it says, for a while."""
+
+    def __init__(self, *words, **options):
+        super().__init__(*words, **options)
+        self.heard = threading.Event()
+        self.heard.set()
+
+    def read(self, process):
+        for line in process.stderr:
+            self.lines.append(line.rstrip("\n"))
+            self.heard.wait()
+
+    def fill(self):
+        self.heard.clear()
+        pipe = os.open(f"/proc/{self.process.pid}/fd/2", os.O_WRONLY | os.O_NONBLOCK)
+        # Its reader may take some more before it stops.
+        for _ in range(20):
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    os.write(pipe, b"x\n")
+            time.sleep(0.05)
+        os.close(pipe)
+
+
+def unread(work):
+    """A journal that takes nothing holds up the host of which something is said, and no readers."""
+    site = Site(work, "unread", manager=Unread)
+    guest = site.guests["hosta"]
+    site.manager.fill()
+    guest.there["gpu0"] = "dn0"
+    # More events than the manager keeps: it looks at the host.
+    guest.link.sendall(b'{"event": "DEVICE_DELETED", "data": {"device": "x", "path": "/machine/peripheral/x"}}\n' * 500)
+    time.sleep(2)
+    link = http.client.HTTPSConnection("127.0.0.1", site.manager.port, context=site.b.context, timeout=10)
+    try:
+        link.request("GET", f"{FABRIC}/Endpoints/gpu0")
+        state = json.loads(link.getresponse().read())["Status"]["State"]
+    except OSError as error:
+        state = str(error)
+    link.close()
+    Report.same(state, "Enabled", "what was found in a host can be read before it is said")
+    site.manager.heard.set()
+    site.manager.said("hosta has gpu0")
+    site.end("unread")
 
 
 RENEW = "/redfish/v1/Systems/{}/Actions/Oem/GPUFabric.RenewLease"
@@ -334,7 +382,7 @@ def revoked(work):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="gpufabric-fence-") as work:
-        for test in (evict, hanging, leases, slow_end, leases_outlive, leases_lapse, watched, revoked):
+        for test in (evict, hanging, unread, leases, slow_end, leases_outlive, leases_lapse, watched, revoked):
             if len(sys.argv) < 2 or test.__name__ in sys.argv[1:]:
                 test(work)
     return Report.end()
