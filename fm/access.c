@@ -109,11 +109,23 @@ static int refresh(struct access *a, struct fault *f)
 	return 0;
 }
 
-static void refresh_or_say(struct access *a)
+static void access_lock(struct access *a)
 {
 	struct fault f = { "" };
 
+	pthread_mutex_lock(&a->lock);
 	if (refresh(a, &f))
+		a->trouble = f;
+}
+
+/* A journal may be slow: others do not wait for it. */
+static void access_unlock(struct access *a)
+{
+	struct fault f = a->trouble;
+
+	a->trouble.text[0] = '\0';
+	pthread_mutex_unlock(&a->lock);
+	if (*f.text)
 		journal_say(LOG_ERR, NULL, NULL, NULL, "%s; accounts stay as they were", f.text);
 }
 
@@ -159,15 +171,14 @@ bool access_is_known(struct access *a, const char *user, const char *password,
 	size_t i;
 
 	digest_of(a, user, password, digest);
-	pthread_mutex_lock(&a->lock);
-	refresh_or_say(a);
+	access_lock(a);
 	for (i = 0; i < ACCESS_CACHE && !found; i++) {
 		found = now < a->known[i].until_ms &&
 			!gnutls_memcmp(a->known[i].digest, digest, sizeof(digest));
 		if (found)
 			*account = a->known[i].account;
 	}
-	pthread_mutex_unlock(&a->lock);
+	access_unlock(a);
 	return found;
 }
 
@@ -197,8 +208,7 @@ enum access_verdict access_check(struct access *a, const char *user, const char 
 
 	limit_address(address, by_address);
 	digest_of(a, user, password, digest);
-	pthread_mutex_lock(&a->lock);
-	refresh_or_say(a);
+	access_lock(a);
 	wait = limit_wait(&a->limit, by_user, now);
 	other = limit_wait(&a->limit, by_address, now);
 	found = account_find(&a->users, user);
@@ -206,7 +216,7 @@ enum access_verdict access_check(struct access *a, const char *user, const char 
 		copy.account = found->account;
 		copy.hash = mem_strdup(found->hash);
 	}
-	pthread_mutex_unlock(&a->lock);
+	access_unlock(a);
 	wait = wait > other ? wait : other;
 	if (wait) {
 		*wait_s = (unsigned int)((wait + 999) / 1000);
@@ -214,8 +224,7 @@ enum access_verdict access_check(struct access *a, const char *user, const char 
 		goto out;
 	}
 	good = account_matches(copy.hash ? &copy : NULL, password);
-	pthread_mutex_lock(&a->lock);
-	refresh_or_say(a);
+	access_lock(a);
 	good = good && is_current(a, &copy.account);
 	if (good) {
 		verdict = ACCESS_GOOD;
@@ -228,7 +237,7 @@ enum access_verdict access_check(struct access *a, const char *user, const char 
 		limit_failed(&a->limit, by_user, now);
 		limit_failed(&a->limit, by_address, now);
 	}
-	pthread_mutex_unlock(&a->lock);
+	access_unlock(a);
 	if (!good)
 		journal_say(LOG_WARNING, NULL, NULL, NULL, "login of \"%s\" from %s: wrong", user,
 			    address);
@@ -261,8 +270,7 @@ enum access_verdict access_begin(struct access *a, const struct account *account
 
 	if (gnutls_rnd(GNUTLS_RND_KEY, token, sizeof(token)))
 		return ACCESS_WAIT;
-	pthread_mutex_lock(&a->lock);
-	refresh_or_say(a);
+	access_lock(a);
 	expire(a, now);
 	for (i = 0; i < ACCESS_SESSIONS; i++) {
 		if (!a->sessions[i].id)
@@ -285,7 +293,7 @@ enum access_verdict access_begin(struct access *a, const struct account *account
 			snprintf(free_one->token + 2 * i, 3, "%02x", token[i]);
 		*session = *free_one;
 	}
-	pthread_mutex_unlock(&a->lock);
+	access_unlock(a);
 	return verdict;
 }
 
@@ -297,8 +305,7 @@ bool access_use(struct access *a, const char *token, struct access_session *sess
 
 	if (strlen(token) != ACCESS_TOKEN - 1)
 		return false;
-	pthread_mutex_lock(&a->lock);
-	refresh_or_say(a);
+	access_lock(a);
 	expire(a, now);
 	for (i = 0; i < ACCESS_SESSIONS && !found; i++) {
 		found = a->sessions[i].id &&
@@ -308,7 +315,7 @@ bool access_use(struct access *a, const char *token, struct access_session *sess
 			*session = a->sessions[i];
 		}
 	}
-	pthread_mutex_unlock(&a->lock);
+	access_unlock(a);
 	return found;
 }
 
@@ -318,8 +325,7 @@ bool access_holds(struct access *a, const struct account *account, uint64_t sess
 	bool holds = false;
 	size_t i;
 
-	pthread_mutex_lock(&a->lock);
-	refresh_or_say(a);
+	access_lock(a);
 	expire(a, now);
 	for (i = 0; i < ACCESS_SESSIONS && session && !holds; i++) {
 		holds = a->sessions[i].id == session;
@@ -328,7 +334,7 @@ bool access_holds(struct access *a, const struct account *account, uint64_t sess
 	}
 	if (!session)
 		holds = is_current(a, account);
-	pthread_mutex_unlock(&a->lock);
+	access_unlock(a);
 	return holds;
 }
 
@@ -365,12 +371,11 @@ size_t access_accounts(struct access *a, struct account **accounts)
 {
 	size_t i, n;
 
-	pthread_mutex_lock(&a->lock);
-	refresh_or_say(a);
+	access_lock(a);
 	n = a->users.count;
 	*accounts = mem_zalloc(n + 1, sizeof(**accounts));
 	for (i = 0; i < n; i++)
 		(*accounts)[i] = a->users.users[i].account;
-	pthread_mutex_unlock(&a->lock);
+	access_unlock(a);
 	return n;
 }

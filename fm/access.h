@@ -38,6 +38,7 @@ struct access_known {
  * @lock: covers everything below it
  * @path: of the file with passwords; read again when it has changed
  * @last_version: of an account; each password that is new gets the next one
+ * @trouble: with the file, to be said
  * @known: digests, with a secret of this run, of what was found to be right of late: hashing takes
  * long
  */
@@ -48,6 +49,7 @@ struct access {
 	struct account_list users;
 	uint64_t last_version;
 	int64_t stamp[4];
+	struct fault trouble;
 	struct account_limit limit;
 	struct access_session sessions[ACCESS_SESSIONS];
 	uint64_t last_session;

@@ -156,12 +156,15 @@ static void remark(const struct kind *kind, struct json_object **remarks,
 			continue;
 		if (*remarks && json_object_object_length(*remarks) >= REMARKS_MAX)
 			return;
+		/* The cut may be inside a letter, and the client's name need not be UTF-8 at all. */
 		pointer = mem_printf("%s/%.200s", path, key);
+		text_utf8(pointer);
 		text = mem_printf("%.200s %s", key,
 				  known ? "cannot be changed" :
 					  "is not a property of this resource");
 		text_tame(text, false);
 		name = mem_printf("%.200s@Message.ExtendedInfo", key);
+		text_utf8(name);
 		list = json_object_new_array();
 		json_object_array_add(list, answer_message(known ? "PropertyNotWritable" :
 								   "PropertyUnknown",

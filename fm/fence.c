@@ -50,13 +50,26 @@ static void say_off(struct manager_host *h, const char *by)
 	recover_forget(h);
 }
 
+/* A host that renews while its GPUs are given away would use them. */
+static void ask_lease(struct manager_host *h)
+{
+	struct leases *leases = h->manager->leases;
+	const char *name = h->manager->config->hosts[h->index].name;
+
+	if (!leases_claim(leases, name))
+		return;
+	say_off(h, "its lease, which is over");
+	leases_unclaim(leases, name);
+}
+
 static bool fence_confirms(struct manager_host *h)
 {
 	const struct config_host *config = &h->manager->config->hosts[h->index];
 	char *variable = mem_printf("GPUFABRIC_HOST=%s", config->name), *complaint;
 	char *const argv[] = { config->program, config->name, NULL };
 	char *const env[] = { (char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin", variable, NULL };
-	const struct program_limits limits = { .timeout_ms = FENCE_LIMIT_MS };
+	const struct program_limits limits = { .timeout_ms = FENCE_LIMIT_MS,
+					       .stop_fd = h->manager->stop };
 	struct program program = { .argv = argv, .env = env };
 	bool good;
 
@@ -87,8 +100,8 @@ void fence_ask(struct manager_host *h, int err)
 		return;
 	if (config->fence == FENCE_QMP_GONE && err == -ECONNREFUSED) {
 		say_off(h, "its closed QMP socket");
-	} else if (config->fence == FENCE_LEASE && leases_over(h->manager->leases, config->name)) {
-		say_off(h, "its lease, which is over");
+	} else if (config->fence == FENCE_LEASE) {
+		ask_lease(h);
 	} else if (config->fence == FENCE_PROGRAM && text_monotonic() >= h->fence_at) {
 		if (fence_confirms(h))
 			say_off(h, config->program);

@@ -215,15 +215,13 @@ static enum MHD_Result reply(struct request *r)
 	add_header(response, "X-Auth-Token", a->token);
 	add_header(response, "Content-Security-Policy", a->policy);
 	add_header(response, "X-Account", a->account);
-	if (a->challenge)
-		add_header(response, "WWW-Authenticate",
-			   "Basic realm=\"gpufabric-fm\", charset=\"UTF-8\"");
+	add_header(response, "WWW-Authenticate",
+		   a->challenge ? "Basic realm=\"gpufabric-fm\", charset=\"UTF-8\"" : NULL);
 	if (a->retry_s) {
 		snprintf(number, sizeof(number), "%u", a->retry_s);
 		add_header(response, "Retry-After", number);
 	}
-	if (r->too_big)
-		add_header(response, "Connection", "close");
+	add_header(response, "Connection", r->too_big ? "close" : NULL);
 	ret = MHD_queue_response(r->connection, same ? 304 : a->status, response);
 	MHD_destroy_response(response);
 	return ret;
@@ -242,6 +240,13 @@ static enum MHD_Result refuse_login(struct request *r, const char *why)
 	answer_refuse(&r->answer, 401, "NoValidSession", NULL, NULL, "%s", why);
 	/* A browser would ask by a dialog of its own; our page asks itself. */
 	r->answer.challenge = !header(r, "X-Requested-With");
+	return reply(r);
+}
+
+static enum MHD_Result refuse_busy(struct request *r, const char *seconds, const char *why)
+{
+	answer_refuse(&r->answer, 503, "ServiceTemporarilyUnavailable", NULL, seconds, "%s", why);
+	r->answer.retry_s = (unsigned int)atoi(seconds);
 	return reply(r);
 }
 
@@ -297,6 +302,15 @@ static void parked_late(struct http *http, bool all)
 
 /* --- who asks ------------------------------------------------------------------ */
 
+static void request_check_login(struct request *r)
+{
+	pthread_rwlock_rdlock(&r->http->hold);
+	r->verdict = access_check(r->http->service->access, r->user, r->password, r->ask.address,
+				  &r->ask.who, &r->wait_s);
+	pthread_rwlock_unlock(&r->http->hold);
+}
+
+/* At the end those that are left are refused: a hash takes long. */
 static void *hasher_main(void *arg)
 {
 	struct http *http = arg;
@@ -313,11 +327,10 @@ static void *hasher_main(void *arg)
 		if (!http->queue)
 			http->queue_end = &http->queue;
 		http->queued--;
+		r->late = http->ending;
 		pthread_mutex_unlock(&http->queue_lock);
-		pthread_rwlock_rdlock(&http->hold);
-		r->verdict = access_check(http->service->access, r->user, r->password,
-					  r->ask.address, &r->ask.who, &r->wait_s);
-		pthread_rwlock_unlock(&http->hold);
+		if (!r->late)
+			request_check_login(r);
 		pthread_mutex_lock(&http->queue_lock);
 		r->state = REQUEST_HASHED;
 		MHD_resume_connection(r->connection);
@@ -343,12 +356,7 @@ static enum MHD_Result request_hash(struct request *r)
 		pthread_cond_signal(&http->queue_changed);
 	}
 	pthread_mutex_unlock(&http->queue_lock);
-	if (!full)
-		return MHD_YES;
-	answer_refuse(&r->answer, 503, "ServiceTemporarilyUnavailable", NULL, "1",
-		      "too many logins at once");
-	r->answer.retry_s = 1;
-	return reply(r);
+	return full ? refuse_busy(r, "1", "too many logins at once") : MHD_YES;
 }
 
 /* By its certificate: a host, or a user who has a password, too. */
@@ -444,6 +452,8 @@ static enum MHD_Result request_who(struct request *r)
 
 static enum MHD_Result request_hashed(struct request *r)
 {
+	if (r->late)
+		return refuse_busy(r, "1", "the manager ends");
 	if (r->verdict == ACCESS_WAIT) {
 		answer_refuse(&r->answer, 429, "ServiceTemporarilyUnavailable", NULL, NULL,
 			      "too many wrong logins: wait for %u s", r->wait_s);
@@ -542,12 +552,8 @@ static enum MHD_Result request_listen(struct request *r)
 	strcpy(who.address, r->ask.address);
 	response = stream_new(r->http->service->events, &r->http->peers, r->connection, &who,
 			      header(r, "Last-Event-ID"));
-	if (!response) {
-		answer_refuse(&r->answer, 503, "ServiceTemporarilyUnavailable", NULL, "30",
-			      "there are too many listeners");
-		r->answer.retry_s = 30;
-		return reply(r);
-	}
+	if (!response)
+		return refuse_busy(r, "30", "there are too many listeners");
 	add_headers(response);
 	add_header(response, "Content-Type", "text/event-stream");
 	ret = MHD_queue_response(r->connection, 200, response);
@@ -642,8 +648,8 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
 	pthread_rwlock_rdlock(&http->hold);
 	switch (r->state) {
 	case REQUEST_READING:
-		peers_limit(&http->peers, connection, false);
-		ret = request_begin(r);
+		/* Nothing is done for one whose answer would be lost. */
+		ret = peers_limit(&http->peers, connection, false) ? request_begin(r) : MHD_NO;
 		break;
 	case REQUEST_HASHED:
 		ret = request_hashed(r);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/replace.h"
 #include "base/text.h"
@@ -52,7 +53,8 @@ int intent_write(const char *folder, uint64_t task, const struct intent_step *st
 int intent_remove(const char *folder, uint64_t task, struct fault *f)
 {
 	char *path = intent_path(folder, task);
-	int err = replace_remove(path);
+	/* A folder that is away comes back with its notes. */
+	int err = access(folder, F_OK) ? -errno : replace_remove(path);
 
 	if (err)
 		intent_fault(f, path, err);

@@ -33,10 +33,10 @@ struct intent {
 	size_t count;
 };
 
-/* Before the first step: it is on disk when this returns. */
+/* Before the first step: it is on disk when this returns 0, and can be there all the same when not. */
 int intent_write(const char *folder, uint64_t task, const struct intent_step *steps, size_t count,
 		 struct fault *f);
-/* After the last one. */
+/* After the last one. That there is none is no error, but that there is no folder is one. */
 int intent_remove(const char *folder, uint64_t task, struct fault *f);
 
 /* Those that are there. A file that is not understood is an error. */

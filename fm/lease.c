@@ -177,10 +177,12 @@ int leases_renew(struct leases *l, const char *host, uint64_t ms, struct fault *
 	if (longest < ms)
 		err = leases_write(l, host, ms, f);
 	pthread_mutex_lock(&l->lock);
+	lease = lease_find(l, host);
+	if (!err && lease && lease->claimed)
+		err = fault_set(f, EBUSY, "the lease of %s is over", host);
 	if (!err) {
 		uint64_t until = text_uptime() + ms;
 
-		lease = lease_find(l, host);
 		if (!lease)
 			lease = lease_add(l, host);
 		lease->longest_ms = longest < ms ? ms : longest;
@@ -211,14 +213,37 @@ int leases_end(struct leases *l, const char *host, struct fault *f)
 	return err;
 }
 
-bool leases_over(struct leases *l, const char *host)
+static bool lease_over(struct leases *l, const char *host, bool claim)
 {
-	const struct lease *lease;
+	struct lease *lease;
 	bool over;
 
 	pthread_mutex_lock(&l->lock);
 	lease = lease_find(l, host);
 	over = lease && lease->until_ms <= text_uptime();
+	if (over && claim)
+		lease->claimed = true;
 	pthread_mutex_unlock(&l->lock);
 	return over;
+}
+
+bool leases_over(struct leases *l, const char *host)
+{
+	return lease_over(l, host, false);
+}
+
+bool leases_claim(struct leases *l, const char *host)
+{
+	return lease_over(l, host, true);
+}
+
+void leases_unclaim(struct leases *l, const char *host)
+{
+	struct lease *lease;
+
+	pthread_mutex_lock(&l->lock);
+	lease = lease_find(l, host);
+	if (lease)
+		lease->claimed = false;
+	pthread_mutex_unlock(&l->lock);
 }

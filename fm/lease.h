@@ -17,11 +17,13 @@
  * struct lease - of one host
  * @longest_ms: that was ever granted, as the file has it
  * @until_ms: by CLOCK_BOOTTIME
+ * @claimed: it is over and somebody gives the host's GPUs away
  */
 struct lease {
 	char *host;
 	uint64_t longest_ms;
 	uint64_t until_ms;
+	bool claimed;
 };
 
 /**
@@ -46,11 +48,17 @@ void leases_close(struct leases *leases);
 /* Forget those of hosts without fence = lease. */
 void leases_keep(struct leases *leases, const struct config *config);
 
-/* From now on for so long, and never for less than it was. It is noted before it is granted. */
+/*
+ * From now on for so long, and never for less than it was. It is noted before it is granted. -EBUSY when
+ * it is claimed.
+ */
 int leases_renew(struct leases *leases, const char *host, uint64_t ms, struct fault *f);
 /* The host has none: time says nothing of it. */
 int leases_end(struct leases *leases, const char *host, struct fault *f);
 /* It had one, and that is over. */
 bool leases_over(struct leases *leases, const char *host);
+/* The same, and it cannot be renewed from now on: until it ends, or the claim is given up. */
+bool leases_claim(struct leases *leases, const char *host);
+void leases_unclaim(struct leases *leases, const char *host);
 
 #endif /* FM_LEASE_H */

@@ -179,7 +179,7 @@ static void reload_now(struct run *run)
 	struct fault f = { "" }, why = { "" };
 	bool refused;
 
-	if (manager_may_follow(old, run->next, &f) || recover_may_begin(run->state, &f)) {
+	if (manager_may_follow(old, run->next, &f) || recover_may_begin(old, &f)) {
 		free(next);
 		reload_give_up(run, f.text);
 		return;

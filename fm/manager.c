@@ -34,27 +34,25 @@ static const char *gpu_name(const struct manager *m, int gpu)
 	return m->config->gpus[gpu].name;
 }
 
-/* Tells of what was found, and of nothing that was known. Lock held. */
+/* Tells of what was found, and of nothing that was known. Without the lock: a journal may be slow. */
 static void host_say_found(const struct manager_host *h, bool first,
-			   const enum fabric_gpu_state *before)
+			   const enum fabric_gpu_state *before, const enum fabric_gpu_state *after)
 {
-	const struct fabric *fabric = &h->manager->fabric;
+	const struct manager *m = h->manager;
 	int i;
 
 	if (first)
 		journal_say(LOG_INFO, NULL, host_name(h), NULL, "%s answers", host_name(h));
-	for (i = 0; i < fabric->gpu_count; i++) {
-		const struct fabric_gpu *gpu = &fabric->gpus[i];
-
-		if (gpu->owner != h->index || gpu->state == before[i])
+	for (i = 0; i < m->fabric.gpu_count; i++) {
+		if (after[i] == before[i])
 			continue;
-		if (gpu->state == GPU_BOUND)
-			journal_say(LOG_INFO, NULL, host_name(h), gpu->name, "%s has %s",
-				    host_name(h), gpu->name);
-		else if (gpu->state == GPU_GONE)
-			journal_say(LOG_INFO, NULL, host_name(h), gpu->name,
+		if (after[i] == GPU_BOUND)
+			journal_say(LOG_INFO, NULL, host_name(h), gpu_name(m, i), "%s has %s",
+				    host_name(h), gpu_name(m, i));
+		else if (after[i] == GPU_GONE)
+			journal_say(LOG_INFO, NULL, host_name(h), gpu_name(m, i),
 				    "%s is no longer in a port of %s and stays in its zone",
-				    gpu->name, host_name(h));
+				    gpu_name(m, i), host_name(h));
 	}
 }
 
@@ -76,8 +74,9 @@ static int host_look(struct manager_host *h, struct fault *f)
 {
 	struct manager *m = h->manager;
 	struct fabric *fabric = &m->fabric;
-	enum fabric_gpu_state *before;
+	enum fabric_gpu_state *before, *after;
 	struct link_view view;
+	bool first;
 	int twice, i, err = m->link->connect(h->link, f);
 	size_t k;
 
@@ -93,6 +92,7 @@ static int host_look(struct manager_host *h, struct fault *f)
 		if (view.found[k].port != FABRIC_NONE)
 			view.found[k].port += h->first_port;
 	before = mem_zalloc((size_t)fabric->gpu_count + 1, sizeof(*before));
+	after = mem_zalloc((size_t)fabric->gpu_count + 1, sizeof(*after));
 	pthread_mutex_lock(&m->lock);
 	for (i = 0; i < fabric->gpu_count; i++) {
 		before[i] = fabric->gpus[i].state;
@@ -101,11 +101,13 @@ static int host_look(struct manager_host *h, struct fault *f)
 	}
 	for (k = 0; k < m->config->hosts[h->index].port_count; k++)
 		fabric->ports[(size_t)h->first_port + k].taken = view.taken[k];
-	host_say_found(h, fabric->hosts[h->index].state != HOST_UP, before);
+	first = fabric->hosts[h->index].state != HOST_UP;
 	twice = fabric_found(fabric, h->index, view.found, view.count);
-	host_say_found(h, false, before);
+	for (i = 0; i < fabric->gpu_count; i++)
+		after[i] = fabric->gpus[i].owner == h->index ? fabric->gpus[i].state : before[i];
 	watch_look(&m->watch, fabric);
 	pthread_mutex_unlock(&m->lock);
+	host_say_found(h, first, before, after);
 	if (twice != FABRIC_NONE)
 		journal_say(LOG_CRIT, NULL, host_name(h), gpu_name(m, twice),
 			    "%s is in %s and in another host at the same time", gpu_name(m, twice),
@@ -113,6 +115,7 @@ static int host_look(struct manager_host *h, struct fault *f)
 	h->complained = false;
 	h->fence_at = 0;
 	free(before);
+	free(after);
 	free(view.found);
 	free(view.identities);
 	return 0;
@@ -370,7 +373,9 @@ static void *host_main(void *arg)
 		struct pollfd fds[2] = { { .fd = h->wake, .events = POLLIN },
 					 { .fd = m->stop, .events = POLLIN } };
 
-		err = host_look(h, &f);
+		err = recover_may_look(h, &f);
+		if (!err)
+			err = host_look(h, &f);
 		if (!err)
 			err = recover_host(h, host_look, &f);
 		if (!err)

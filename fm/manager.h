@@ -86,7 +86,8 @@ struct recovery;
  * @config: valid for as long as the manager runs
  * @state: folder of what a restart has to know
  * @leases: of hosts; have a lock of their own, and outlive a reload
- * @recovering: held while an intent of a run before is written anew; covers @recoveries
+ * @recovering: held while an intent of a run before is written anew; covers @recoveries and
+ *	@unforgotten of hosts
  * @last_task: the number of the last one; the first one's is the time, as clients remember those of
  *	another run
  * @over: numbers of tasks that are over and whose intent could not be removed

@@ -14,6 +14,8 @@
  * @complained: that it does not answer was said
  * @undo: steps of a request that was under way when the manager died, @undo_count of them; covered by
  *	the manager's lock. As long as there are any the host is busy
+ * @unforgotten: a note may still have steps of it, although it is off; covered by @recovering of the
+ *	manager
  * @cut_off: the last step failed because the host went away
  */
 struct manager_host {
@@ -27,6 +29,7 @@ struct manager_host {
 	struct fabric_txn txn;
 	struct fabric_step *undo;
 	size_t undo_count;
+	bool unforgotten;
 	int wake;
 	uint64_t fence_at;
 	bool complained, cut_off;

@@ -108,9 +108,10 @@ static struct peer *peer_of(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
-void peers_limit(struct peers *peers, struct MHD_Connection *connection, bool limited)
+bool peers_limit(struct peers *peers, struct MHD_Connection *connection, bool limited)
 {
 	struct peer *peer = peer_of(connection);
+	bool closed;
 
 	pthread_mutex_lock(&peers->lock);
 	if (peer) {
@@ -118,7 +119,9 @@ void peers_limit(struct peers *peers, struct MHD_Connection *connection, bool li
 		peer->asks = !limited;
 		pthread_cond_signal(&peers->answered);
 	}
+	closed = peers->closed;
 	pthread_mutex_unlock(&peers->lock);
+	return !closed;
 }
 
 /* Lock held. */
@@ -141,6 +144,7 @@ void peers_await_answers(struct peers *peers, unsigned int seconds)
 	pthread_mutex_lock(&peers->lock);
 	while (!err && peers_ask(peers))
 		err = pthread_cond_timedwait(&peers->answered, &peers->lock, &end);
+	peers->closed = true;
 	pthread_mutex_unlock(&peers->lock);
 }
 

@@ -18,12 +18,14 @@ struct peer;
  * @lock: covers what is below it
  * @answered: an answer was sent, or its connection has ended
  * @limit_ms: a request has to be complete so long after the connection, or after the last answer
+ * @closed: whoever asks from now on is not answered
  */
 struct peers {
 	pthread_mutex_t lock;
 	pthread_cond_t answered;
 	struct peer *first;
 	uint64_t limit_ms;
+	bool closed;
 };
 
 void peers_init(struct peers *peers, uint64_t limit_ms);
@@ -33,9 +35,12 @@ void peers_set_time(struct peers *peers, uint64_t limit_ms);
 /* For MHD_OPTION_NOTIFY_CONNECTION, with a struct peers. */
 void peers_notify(void *peers, struct MHD_Connection *connection, void **context,
 		  enum MHD_ConnectionNotificationCode code);
-/* A request is waited for from now on, or has arrived. */
-void peers_limit(struct peers *peers, struct MHD_Connection *connection, bool limited);
-/* Waits until each request that has arrived is answered; a client may not read its answer. */
+/* A request is waited for from now on, or has arrived. False when it comes too late to be answered. */
+bool peers_limit(struct peers *peers, struct MHD_Connection *connection, bool limited);
+/*
+ * Waits until each request that has arrived is answered; a client may not read its answer. One that arrives
+ * later is too late.
+ */
 void peers_await_answers(struct peers *peers, unsigned int seconds);
 /* Ends a connection, whatever it waits for. */
 void peers_cut(struct peers *peers, struct MHD_Connection *connection);

@@ -9,6 +9,7 @@
  * own; each host is forgotten in the note when its part is undone, and before it takes requests.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +19,16 @@
 #include "fm/journal.h"
 #include "fm/recover.h"
 
+#define STORE_EVERY_MS 1000
+
 /**
  * struct recovery - an intent of a run before
  * @intent: with the steps of hosts that are not undone yet
+ * @dirty: its file still has more, as it could not be written
  */
 struct recovery {
 	struct intent intent;
+	bool dirty;
 };
 
 static void step_drop(struct intent *intent, size_t i)
@@ -36,19 +41,19 @@ static void step_drop(struct intent *intent, size_t i)
 }
 
 /* As its file is to be from now on. */
-static void intent_store(struct manager *m, const struct intent *intent, const char *host)
+static int intent_store(struct manager *m, struct recovery *r, struct fault *f)
 {
-	struct fault f = { "" };
+	const struct intent *intent = &r->intent;
 	int err = intent->count ?
-			  intent_write(m->state, intent->task, intent->steps, intent->count, &f) :
-			  intent_remove(m->state, intent->task, &f);
+			  intent_write(m->state, intent->task, intent->steps, intent->count, f) :
+			  intent_remove(m->state, intent->task, f);
 
-	if (err)
-		journal_say(LOG_ERR, NULL, host, NULL, "%s", f.text);
+	r->dirty = err;
+	return err;
 }
 
-/* Without the steps of @host. */
-static void intent_forget(struct manager *m, struct recovery *r, const char *host)
+/* Without the steps of @host, also if its file alone still has them. */
+static int intent_forget(struct manager *m, struct recovery *r, const char *host, struct fault *f)
 {
 	bool some = false;
 	size_t i = 0;
@@ -61,8 +66,7 @@ static void intent_forget(struct manager *m, struct recovery *r, const char *hos
 		step_drop(&r->intent, i);
 		some = true;
 	}
-	if (some)
-		intent_store(m, &r->intent, host);
+	return some || r->dirty ? intent_store(m, r, f) : 0;
 }
 
 /* False when it is none of this fabric's. Threads are not there yet. */
@@ -95,9 +99,11 @@ static bool step_take(struct manager *m, const struct intent_step *step)
 }
 
 /* What stays as it is would be another request's GPU by the time its host is in fm.conf again. */
-static void intent_take(struct manager *m, struct intent *intent)
+static void intent_take(struct manager *m, struct recovery *r)
 {
+	struct intent *intent = &r->intent;
 	size_t before = intent->count, i = 0;
+	struct fault f = { "" };
 
 	while (i < intent->count) {
 		if (step_take(m, &intent->steps[i]))
@@ -105,8 +111,8 @@ static void intent_take(struct manager *m, struct intent *intent)
 		else
 			step_drop(intent, i);
 	}
-	if (intent->count != before)
-		intent_store(m, intent, NULL);
+	if (intent->count != before && intent_store(m, r, &f))
+		journal_say(LOG_ERR, NULL, NULL, NULL, "%s", f.text);
 }
 
 static bool intent_is_over(const struct manager *m, uint64_t task)
@@ -119,12 +125,20 @@ static bool intent_is_over(const struct manager *m, uint64_t task)
 	return false;
 }
 
-int recover_may_begin(const char *state, struct fault *f)
+int recover_may_begin(struct manager *m, struct fault *f)
 {
 	struct intent *intents;
-	size_t n;
-	int err = intents_read(state, &intents, &n, f);
+	bool dirty = false;
+	size_t n, i;
+	int err;
 
+	pthread_mutex_lock(&m->recovering);
+	for (i = 0; i < m->recovery_count; i++)
+		dirty |= m->recoveries[i].dirty;
+	pthread_mutex_unlock(&m->recovering);
+	if (dirty)
+		return fault_set(f, EIO, "%s: a note in it could not be written yet", m->state);
+	err = intents_read(m->state, &intents, &n, f);
 	intents_free(intents, n);
 	return err;
 }
@@ -149,7 +163,7 @@ int recover_begin(struct manager *m, struct fault *f)
 			while (m->recoveries[i].intent.count)
 				step_drop(&m->recoveries[i].intent, 0);
 		else
-			intent_take(m, &m->recoveries[i].intent);
+			intent_take(m, &m->recoveries[i]);
 	}
 	free(intents);
 	return 0;
@@ -176,15 +190,47 @@ void recover_drop(struct manager_host *h)
 	h->undo_count = 0;
 }
 
-void recover_forget(struct manager_host *h)
+/* In all notes, with the first error. */
+static int host_forget(struct manager_host *h, struct fault *f)
 {
 	struct manager *m = h->manager;
+	struct fault why = { "" };
+	int err = 0, one;
 	size_t i;
 
 	pthread_mutex_lock(&m->recovering);
-	for (i = 0; i < m->recovery_count; i++)
-		intent_forget(m, &m->recoveries[i], m->config->hosts[h->index].name);
+	for (i = 0; i < m->recovery_count; i++) {
+		one = intent_forget(m, &m->recoveries[i], m->config->hosts[h->index].name, &why);
+		if (!one || err)
+			continue;
+		err = one;
+		*f = why;
+	}
+	h->unforgotten = err;
 	pthread_mutex_unlock(&m->recovering);
+	return err;
+}
+
+void recover_forget(struct manager_host *h)
+{
+	const char *host = h->manager->config->hosts[h->index].name;
+	struct fault f = { "" };
+
+	if (host_forget(h, &f))
+		journal_say(LOG_ERR, NULL, host, NULL,
+			    "%s, which is off, is not asked again before that is mended: %s", host,
+			    f.text);
+}
+
+int recover_may_look(struct manager_host *h, struct fault *f)
+{
+	struct manager *m = h->manager;
+	bool unforgotten;
+
+	pthread_mutex_lock(&m->recovering);
+	unforgotten = h->unforgotten;
+	pthread_mutex_unlock(&m->recovering);
+	return unforgotten ? host_forget(h, f) : 0;
 }
 
 /* One step backwards, where it was done. */
@@ -214,6 +260,29 @@ static int undo_step(struct manager_host *h, const struct fabric_step *step)
 	return err == -EREMOTEIO || err == -EBUSY ? 0 : err;
 }
 
+/* As long as the host answers: the next start would undo what requests have done meanwhile. */
+static int forget_in_the_end(struct manager_host *h,
+			     int (*look)(struct manager_host *h, struct fault *f), struct fault *f)
+{
+	const char *host = h->manager->config->hosts[h->index].name;
+	struct pollfd stop = { .fd = h->manager->stop, .events = POLLIN };
+	struct fault why = { "" };
+	bool said = false;
+	int err = look(h, f);
+
+	while (!err && host_forget(h, &why)) {
+		if (!said)
+			journal_say(LOG_ERR, NULL, host, NULL,
+				    "%s takes no requests before that is mended: %s", host,
+				    why.text);
+		said = true;
+		if (poll(&stop, 1, STORE_EVERY_MS) > 0)
+			return fault_set(f, ECANCELED, "the manager stops");
+		err = look(h, f);
+	}
+	return err;
+}
+
 int recover_host(struct manager_host *h, int (*look)(struct manager_host *h, struct fault *f),
 		 struct fault *f)
 {
@@ -232,10 +301,9 @@ int recover_host(struct manager_host *h, int (*look)(struct manager_host *h, str
 		    m->fabric.gpus[h->undo[i].gpu].state != GPU_TWICE)
 			m->fabric.gpus[h->undo[i].gpu].state = GPU_UNKNOWN;
 	pthread_mutex_unlock(&m->lock);
-	err = look(h, f);
+	err = forget_in_the_end(h, look, f);
 	if (err)
 		return err;
-	recover_forget(h);
 	pthread_mutex_lock(&m->lock);
 	recover_drop(h);
 	watch_look(&m->watch, &m->fabric);
@@ -269,6 +337,26 @@ static struct intent intent_of(struct manager *m, const struct task *task)
 	return intent;
 }
 
+/* Lock held, or no threads. */
+static void over_add(struct manager *m, uint64_t task)
+{
+	m->over = mem_push(m->over, m->over_count, sizeof(*m->over));
+	m->over[m->over_count++] = task;
+}
+
+/* Without the manager's lock. What cannot be removed now, intents_tick() removes. */
+static void intent_drop(struct manager *m, uint64_t task)
+{
+	struct fault f = { "" };
+
+	if (!intent_remove(m->state, task, &f))
+		return;
+	journal_say(LOG_ERR, NULL, NULL, NULL, "%s", f.text);
+	pthread_mutex_lock(&m->lock);
+	over_add(m, task);
+	pthread_mutex_unlock(&m->lock);
+}
+
 bool intent_begin(struct manager_host *h, struct fault *f)
 {
 	struct manager *m = h->manager;
@@ -284,6 +372,9 @@ bool intent_begin(struct manager_host *h, struct fault *f)
 		pthread_mutex_unlock(&m->lock);
 		err = intent_write(m->state, intent.task, intent.steps, intent.count, f);
 		failpoint("intent-written");
+		/* The file can be there although its folder did not reach the disk. */
+		if (err)
+			intent_drop(m, intent.task);
 		intent_free(&intent);
 		pthread_mutex_lock(&m->lock);
 		task->intent = err ? INTENT_FAILED : INTENT_THERE;
@@ -302,23 +393,15 @@ void intent_end(struct manager_host *h)
 {
 	struct manager *m = h->manager;
 	struct task *task = h->task;
-	struct fault f = { "" };
-	int err;
 
 	pthread_mutex_lock(&m->lock);
 	task->noted--;
 	/* Who stops can have put back a part alone; the next start does the rest. */
 	if (task->intent == INTENT_THERE && !task->noted && !(m->stopping && task->failed)) {
 		pthread_mutex_unlock(&m->lock);
-		err = intent_remove(m->state, task->id, &f);
-		if (err)
-			journal_say(LOG_ERR, NULL, NULL, NULL, "%s", f.text);
+		intent_drop(m, task->id);
 		failpoint("intent-removed");
 		pthread_mutex_lock(&m->lock);
-		if (err) {
-			m->over = mem_push(m->over, m->over_count, sizeof(*m->over));
-			m->over[m->over_count++] = task->id;
-		}
 		task->intent = INTENT_GONE;
 		pthread_cond_broadcast(&m->met);
 	}
@@ -327,11 +410,25 @@ void intent_end(struct manager_host *h)
 	pthread_mutex_unlock(&m->lock);
 }
 
+/* Of hosts that are off meanwhile, or that fm.conf no longer has. */
+static void recoveries_tick(struct manager *m)
+{
+	struct fault f = { "" };
+	size_t i;
+
+	pthread_mutex_lock(&m->recovering);
+	for (i = 0; i < m->recovery_count; i++)
+		if (m->recoveries[i].dirty)
+			intent_store(m, &m->recoveries[i], &f);
+	pthread_mutex_unlock(&m->recovering);
+}
+
 void intents_tick(struct manager *m)
 {
 	struct fault f = { "" };
 	uint64_t task;
 
+	recoveries_tick(m);
 	pthread_mutex_lock(&m->lock);
 	task = m->over_count ? m->over[m->over_count - 1] : 0;
 	pthread_mutex_unlock(&m->lock);
@@ -348,8 +445,8 @@ void intents_tick(struct manager *m)
 
 void intents_follow(struct manager *m, const struct manager *old)
 {
-	m->over_count = old->over_count;
-	m->over = mem_zalloc(m->over_count + 1, sizeof(*m->over));
-	if (old->over)
-		memcpy(m->over, old->over, m->over_count * sizeof(*m->over));
+	size_t i;
+
+	for (i = 0; i < old->over_count; i++)
+		over_add(m, old->over[i]);
 }

@@ -61,6 +61,35 @@ static bool renew_may(const struct service *s, const struct ask *ask,
 	return !answer->status;
 }
 
+static bool is_off(const struct service *s, const char *name)
+{
+	struct manager *m = s->manager;
+	bool off;
+	int host;
+
+	pthread_mutex_lock(&m->lock);
+	host = fabric_find_host(&m->fabric, name);
+	off = host != FABRIC_NONE && m->fabric.hosts[host].state == HOST_OFF;
+	pthread_mutex_unlock(&m->lock);
+	return off;
+}
+
+/* Its GPUs are given away already, or may be meanwhile: what it has is known when it was looked at. */
+static int renew(const struct service *s, const struct config_host *config, struct fault *f)
+{
+	struct leases *leases = s->manager->leases;
+	struct fault more = { "" };
+	int err;
+
+	if (is_off(s, config->name))
+		return fault_set(f, EBUSY, "%s is off, or is not looked at yet", config->name);
+	err = leases_renew(leases, config->name, config->lease_ms, f);
+	if (err || !is_off(s, config->name))
+		return err;
+	leases_end(leases, config->name, &more);
+	return fault_set(f, EBUSY, "%s is off", config->name);
+}
+
 enum service_end system_renew(struct service *s, struct ask *ask, struct answer *answer)
 {
 	struct leases *leases = s->manager->leases;
@@ -72,8 +101,13 @@ enum service_end system_renew(struct service *s, struct ask *ask, struct answer 
 	if (!renew_may(s, ask, &config, answer) ||
 	    !body_read_renewal(ask->body, ask->length, &release, answer))
 		return SERVICE_DONE;
-	err = release ? leases_end(leases, config->name, &f) :
-			leases_renew(leases, config->name, config->lease_ms, &f);
+	err = release ? leases_end(leases, config->name, &f) : renew(s, config, &f);
+	if (err == -EBUSY) {
+		answer_refuse(answer, 503, "ServiceTemporarilyUnavailable", NULL, "1", "%s",
+			      f.text);
+		answer->retry_s = 1;
+		return SERVICE_DONE;
+	}
 	if (err) {
 		answer_refuse(answer, 500, "InternalError", NULL, NULL, "%s", f.text);
 		return SERVICE_DONE;

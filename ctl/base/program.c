@@ -199,9 +199,9 @@ static void signal_all(const struct running *running, size_t n, int signal)
 			kill(-running[i].pid, signal);
 }
 
-/* Until something happens, at most up to @end; returns what ppoll() does. */
+/* Until something happens, at most up to @end; returns what ppoll() does. The last of @fds is @stop. */
 static int await(struct running *running, size_t n, struct pollfd *fds, uint64_t end,
-		 const sigset_t *signals)
+		 const sigset_t *signals, int stop)
 {
 	uint64_t now = text_monotonic(), left = end > now ? end - now : 0;
 	struct timespec ts = { (time_t)(left / 1000), (long)(left % 1000) * 1000000 };
@@ -214,7 +214,8 @@ static int await(struct running *running, size_t n, struct pollfd *fds, uint64_t
 		fds[2 * i + 1] = (struct pollfd){ .fd = running[i].pid ? running[i].pipe : -1,
 						  .events = POLLIN };
 	}
-	ret = ppoll(fds, 2 * n, &ts, signals);
+	fds[2 * n] = (struct pollfd){ .fd = stop > 0 ? stop : -1, .events = POLLIN };
+	ret = ppoll(fds, 2 * n + 1, &ts, signals);
 	for (i = 0; i < n && ret > 0; i++)
 		if (fds[2 * i + 1].revents)
 			take_output(&running[i]);
@@ -224,7 +225,7 @@ static int await(struct running *running, size_t n, struct pollfd *fds, uint64_t
 void programs_run(struct program *programs, size_t n, const struct program_limits *limits)
 {
 	struct running *running = mem_zalloc(n, sizeof(*running));
-	struct pollfd *fds = mem_zalloc(2 * n, sizeof(*fds));
+	struct pollfd *fds = mem_zalloc(2 * n + 1, sizeof(*fds));
 	uint64_t end = text_monotonic() + limits->timeout_ms;
 	uint64_t grace = limits->grace_ms ? limits->grace_ms : GRACE_MS;
 	enum program_end why = PROGRAM_EXITED;
@@ -235,12 +236,15 @@ void programs_run(struct program *programs, size_t n, const struct program_limit
 		start(&running[i]);
 	}
 	while (count_running(running, n)) {
-		int ready = await(running, n, fds, end, limits->signals);
+		/* Once it has told, it would do so all the time. */
+		int stop = why == PROGRAM_EXITED ? limits->stop_fd : 0;
+		int ready = await(running, n, fds, end, limits->signals, stop);
+		bool told = ready > 0 && fds[2 * n].revents;
 
 		for (i = 0; i < n && ready > 0; i++)
 			if (running[i].pid && fds[2 * i].revents)
 				program_reap(&running[i], why);
-		if (why == PROGRAM_EXITED && limits->stop && limits->stop()) {
+		if (why == PROGRAM_EXITED && (told || (limits->stop && limits->stop()))) {
 			why = PROGRAM_INTERRUPTED;
 		} else if (ready || text_monotonic() < end) {
 			continue;

@@ -43,12 +43,14 @@ struct program {
  * @signals: mask while waiting, so that a blocked signal can come; NULL for none
  * @stop: told after a signal whether to stop, may be NULL
  * @grace_ms: from the request to stop to the end by force, 0 for the usual
+ * @stop_fd: to stop as soon as it is readable, 0 for none
  */
 struct program_limits {
 	uint64_t timeout_ms;
 	const sigset_t *signals;
 	bool (*stop)(void);
 	uint64_t grace_ms;
+	int stop_fd;
 };
 
 /*

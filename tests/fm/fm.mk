@@ -2,7 +2,8 @@
 #
 # Builds the fabric manager for its tests: build/fm-test/gpufabric-fm, with the sanitizers and
 # with the places where a test lets it die (fm/failpoint.h), build/fm-test/sim-agent, the agent
-# with a stand-in for the simulator (slots.c), and slow-answers.so. Run from the top.
+# with a stand-in for the simulator (slots.c), slow-answers.so, slow-end.so and
+# failing-disk.so. Run from the top.
 
 BUILD      ?= build
 out        := $(BUILD)/fm-test
@@ -17,7 +18,7 @@ objects    := $(sources:%.c=$(out)/obj/%.o)
 agent      := fm/sim_agent.c fm/sim_command.c fm/agent.c fm/channel.c tests/fm/slots.c ctl/base/fault.c ctl/base/text.c
 agent-objects := $(agent:%.c=$(out)/obj/%.o)
 
-all: $(out)/gpufabric-fm $(out)/sim-agent $(out)/slow-answers.so
+all: $(out)/gpufabric-fm $(out)/sim-agent $(out)/slow-answers.so $(out)/slow-end.so $(out)/failing-disk.so
 
 $(out)/gpufabric-fm: $(objects)
 	@echo "  LD      $@"
@@ -27,10 +28,13 @@ $(out)/sim-agent: $(agent-objects)
 	@echo "  LD      $@"
 	@$(CC) $(cflags) -o $@ $(agent-objects)
 
-$(out)/slow-answers.so: tests/fm/slow_answers.c tests/fm/fm.mk
+$(out)/slow-answers.so: tests/fm/slow_answers.c
+$(out)/slow-end.so: tests/fm/slow_end.c
+$(out)/failing-disk.so: tests/fm/failing_disk.c
+$(out)/%.so: tests/fm/fm.mk
 	@mkdir -p $(@D)
 	@echo "  LD      $@"
-	@$(CC) -std=gnu11 -g -O1 -Wall -Wextra -Werror -D_GNU_SOURCE -fPIC -shared -o $@ $<
+	@$(CC) -std=gnu11 -g -O1 -Wall -Wextra -Werror -D_GNU_SOURCE -fPIC -shared -o $@ $(filter %.c,$^)
 
 $(out)/obj/%.o: %.c tests/fm/fm.mk
 	@mkdir -p $(@D)

@@ -6,6 +6,7 @@ Who may say that a host is off: an administrator, from any host by gpuctl, and a
 itself has asked for; nobody else, and never time alone.
 """
 
+import contextlib
 import http.client
 import json
 import os
@@ -15,10 +16,12 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fm"))
 # pylint: disable=wrong-import-position
-from rig import BUILD, PATIENCE, TOP, Client, Guest, Manager, Report, message, wait_for
+from rig import BUILD, FABRIC, PATIENCE, TOP, Client, Guest, Manager, Report, message, wait_for
 
 PORTS = ("dn0", "dn1")
 GPUCTL = os.environ.get("GPUCTL", os.path.join(BUILD, "gpuctl"))
@@ -27,11 +30,11 @@ GPUCTL = os.environ.get("GPUCTL", os.path.join(BUILD, "gpuctl"))
 class Site:
     """Hosts that let go of GPUs, a manager, an administrator, and the files of hosta for gpuctl."""
 
-    def __init__(self, work, name, **options):
+    def __init__(self, work, name, manager=Manager, **options):
         self.folder = os.path.join(work, name)
         os.makedirs(self.folder)
         self.guests = {host: Guest(self.folder, host, PORTS) for host in ("hosta", "hostb")}
-        self.manager = Manager(self.folder, {host: (one.path, PORTS) for host, one in self.guests.items()}, ["gpu0", "gpu1"], **options)
+        self.manager = manager(self.folder, {host: (one.path, PORTS) for host, one in self.guests.items()}, ["gpu0", "gpu1"], **options)
         self.manager.command("init", "--user", "admin")
         self.manager.command("passwd", "admin", stdin="correct horse\n")
         self.manager.start().ready()
@@ -113,6 +116,74 @@ def evict(work):
     site.end("evict")
 
 
+def hanging(work):
+    """A program that does not end holds up neither a reload nor the end."""
+    program, begun = os.path.join(work, "hanging"), os.path.join(work, "begun")
+    with open(program, "w", encoding="ascii") as file:
+        file.write(f"#!/bin/sh\ntrap '' TERM\necho $1 >>{begun}\nsleep 1000\n")
+    os.chmod(program, 0o755)
+    site = Site(work, "hanging-site", host_extra={"hostb": f"fence = {program}"})
+    manager = site.manager
+    site.lose("hostb")
+    wait_for(lambda: os.path.exists(begun), "the program is asked")
+    os.unlink(begun)
+    after = len(manager.lines)
+    manager.process.send_signal(signal.SIGHUP)
+    manager.said("reload: done", after)
+    Report.ok(manager.said("does not confirm that hostb is off: interrupted", after), "a reload cuts it")
+    wait_for(lambda: os.path.exists(begun), "the program is asked again")
+    after = len(manager.lines)
+    site.end("hanging")
+    Report.ok(any("does not confirm that hostb is off: interrupted" in line for line in manager.lines[after:]), "the end cuts it as well", manager.lines[after:])
+
+
+class Unread(Manager):
+    """Nobody reads what it says, for a while."""
+
+    def __init__(self, *words, **options):
+        super().__init__(*words, **options)
+        self.heard = threading.Event()
+        self.heard.set()
+
+    def read(self, process):
+        for line in process.stderr:
+            self.lines.append(line.rstrip("\n"))
+            self.heard.wait()
+
+    def fill(self):
+        self.heard.clear()
+        pipe = os.open(f"/proc/{self.process.pid}/fd/2", os.O_WRONLY | os.O_NONBLOCK)
+        # Its reader may take some more before it stops.
+        for _ in range(20):
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    os.write(pipe, b"x\n")
+            time.sleep(0.05)
+        os.close(pipe)
+
+
+def unread(work):
+    """A journal that takes nothing holds up the host of which something is said, and no readers."""
+    site = Site(work, "unread", manager=Unread)
+    guest = site.guests["hosta"]
+    site.manager.fill()
+    guest.there["gpu0"] = "dn0"
+    # More events than the manager keeps: it looks at the host.
+    guest.link.sendall(b'{"event": "DEVICE_DELETED", "data": {"device": "x", "path": "/machine/peripheral/x"}}\n' * 500)
+    time.sleep(2)
+    link = http.client.HTTPSConnection("127.0.0.1", site.manager.port, context=site.b.context, timeout=10)
+    try:
+        link.request("GET", f"{FABRIC}/Endpoints/gpu0")
+        state = json.loads(link.getresponse().read())["Status"]["State"]
+    except OSError as error:
+        state = str(error)
+    link.close()
+    Report.same(state, "Enabled", "what was found in a host can be read before it is said")
+    site.manager.heard.set()
+    site.manager.said("hosta has gpu0")
+    site.end("unread")
+
+
 RENEW = "/redfish/v1/Systems/{}/Actions/Oem/GPUFabric.RenewLease"
 
 
@@ -136,9 +207,48 @@ def leases(work):
     Report.same(a.set("hosta", ["gpu1"])[0], 503, "a host that does not answer keeps its GPU as long as its lease")
     manager.said("hostb is off, by its lease, which is over")
     Report.same(b.endpoint("gpu1")["Status"]["State"], "StandbyOffline", "then it is free")
+    status, document, headers = b.ask("POST", RENEW.format("hostb"))
+    Report.ok(status == 503 and headers["Retry-After"] and "hostb is off" in message(document), "and the lease is not renewed any more", status, document)
     Report.same(b.endpoint("gpu0")["Status"]["State"], "UnavailableOffline", "of the other one, which never had a lease, time says nothing")
     wait_for(lambda: not os.path.getsize(file), "a host that is off has no lease any more")
+    after = len(manager.lines)
+    os.unlink(site.guests["hostb"].path)
+    site.guests["hostb"] = Guest(site.folder, "hostb", PORTS)
+    manager.said("hostb answers", after)
+    Report.same(b.ask("POST", RENEW.format("hostb"))[0], 200, "a host that is back has one again")
     site.end("leases")
+
+
+def slow_end(work):
+    """The end does not wait for passwords that nobody has begun to check, and does nothing for whoever asks after the last answer."""
+    site = Site(work, "slow", host_extra={"hosta": "fence = lease\nlease = 5s"})
+    manager, answers = site.manager, []
+    manager.stop()
+    manager.start(LD_PRELOAD=os.path.join(BUILD, "fm-test/slow-end.so"), ASAN_OPTIONS="verify_asan_link_order=0").ready()
+
+    def login():
+        try:
+            answers.append(site.admin.ask("POST", "/redfish/v1/SessionService/Sessions", {"UserName": "admin", "Password": "correct horse"})[0])
+        except (OSError, http.client.HTTPException):
+            answers.append(0)
+
+    threads = [threading.Thread(target=login) for _ in range(4)]
+    threads[0].start()
+    manager.said("a hash begins")
+    for thread in threads[1:]:
+        thread.start()
+    time.sleep(0.5)
+    manager.process.send_signal(signal.SIGTERM)
+    manager.said("the end of connections begins")
+    for thread in threads:
+        thread.join()
+    Report.same(sorted(answers), [201, 503, 503, 503], "who waits to be checked is told that the manager ends")
+    try:
+        status = site.a.ask("POST", RENEW.format("hosta"))[0]
+    except (OSError, http.client.HTTPException):
+        status = None
+    Report.same((status, os.path.exists(os.path.join(manager.state, "leases"))), (None, False), "who asks after the last answer gets none, and nothing is done")
+    site.end("slow end")
 
 
 def leases_outlive(work):
@@ -272,8 +382,9 @@ def revoked(work):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="gpufabric-fence-") as work:
-        for test in (evict, leases, leases_outlive, leases_lapse, watched, revoked):
-            test(work)
+        for test in (evict, hanging, unread, leases, slow_end, leases_outlive, leases_lapse, watched, revoked):
+            if len(sys.argv) < 2 or test.__name__ in sys.argv[1:]:
+                test(work)
     return Report.end()
 
 

@@ -228,6 +228,10 @@ def bodies(manager):
     Report.ok(status == 200 and "Colour@Message.ExtendedInfo" in document and "Name@Message.ExtendedInfo" in document,
               "what cannot be changed beside what can: done, with a remark", status, document)
     Report.same(host.ask("PATCH", ZONE, {"Links": {"Endpoints": [own]}}, If_Match=etag)[0], 412, "the tag before that is stale")
+    long = "k" * 199 + "é"
+    status, document, _ = host.ask("PATCH", ZONE, json.dumps({"Links": {"Endpoints": [own, gpu]}, long: 1}, ensure_ascii=False).encode(), If_Match="*")
+    Report.ok(status == 200 and isinstance(document, dict) and long[:199] + "?@Message.ExtendedInfo" in document,
+              "a remark on a name that is cut inside a letter is JSON", status, document)
 
 
 def act(client, path, body):

@@ -17,7 +17,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fm"))
 # pylint: disable=wrong-import-position
-from rig import Client, Gate, Guest, Manager, Report, message, wait_for
+from rig import BUILD, Client, Gate, Guest, Manager, Report, message, wait_for
 
 PORTS = ("dn0", "dn1")
 GPUS = ("gpu0", "gpu1", "gpu2", "gpu3")
@@ -53,6 +53,14 @@ class Site:
 
     def intents(self):
         return [name for name in os.listdir(self.manager.state) if name.startswith("intent-")]
+
+    def fails(self):
+        """A manager whose disk fails as long as the file exists whose name is returned."""
+        path = os.path.join(self.folder, "fails")
+        self.manager.stop()
+        self.manager.start(LD_PRELOAD=os.path.join(BUILD, "fm-test/failing-disk.so"), ASAN_OPTIONS="verify_asan_link_order=0", FAILING_DISK=path)
+        self.manager.ready()
+        return path
 
     def again(self, die=None):
         """Another manager, which perhaps dies."""
@@ -190,6 +198,93 @@ def host_is_gone(work):
     site.end()
 
 
+class Away:
+    """Something else is in the place of the folder of notes."""
+
+    def __init__(self, site):
+        self.state, self.away = site.manager.state, site.manager.state + ".away"
+        os.rename(self.state, self.away)
+        with open(self.state, "w", encoding="ascii"):
+            pass
+
+    def over(self):
+        os.unlink(self.state)
+        os.rename(self.away, self.state)
+
+    def intents(self):
+        return [name for name in os.listdir(self.away) if name.startswith("intent-")]
+
+
+def left(site, *lines):
+    """The manager has died; its note has these."""
+    site.manager.process.kill()
+    site.manager.process.wait()
+    with open(os.path.join(site.manager.state, "intent-" + "0" * 19 + "7"), "w", encoding="ascii") as file:
+        file.write("".join(line + "\n" for line in lines))
+
+
+def refused_reload(site):
+    after = len(site.manager.lines)
+    site.manager.process.send_signal(signal.SIGHUP)
+    site.manager.said("reload: .*; the configuration stays as it was", after)
+    return site.manager.process.poll() is None
+
+
+def undone_stays(work):
+    """Undone, and the note cannot be written: a host that took requests would lose their GPUs to the next undoing."""
+    site = Site(work, "undone")
+    site.manager.write(bind_timeout="10min")
+    del site.guests["hosta"].there["gpu3"]
+    left(site, "unbind hosta gpu3 dn0", "unbind hosta gpu2 dn1", "bind hostb gpu0 dn0")
+    gate = site.guests["hosta"].gate = Gate()
+    site.manager.start()
+    wait_for(lambda: gate.held, "it is being undone")
+    wait_for(lambda: site.b.set("hostb", [])[0] == 200, "the other host, where nothing is to be undone, takes requests")
+    away = Away(site)
+    site.guests["hosta"].gate = None
+    gate.opened.set()
+    wait_for(lambda: set(site.there()["hosta"]) == {"gpu2", "gpu3"}, "it is undone")
+    site.manager.said("hosta takes no requests before that is mended")
+    status, document, _ = site.a.set("hosta", ["gpu2"])
+    Report.ok(status == 503 and set(site.there()["hosta"]) == {"gpu2", "gpu3"}, "the host takes no requests", status, message(document))
+    Report.ok(refused_reload(site), "a reload is refused")
+    site.manager.stop()
+    away.over()
+    Report.same(len(site.intents()), 1, "the note is for the next start, which can stop meanwhile")
+    site.again()
+    site.settle()
+    Report.same(set(site.there()["hosta"]), {"gpu2", "gpu3"}, "it is undone once")
+    site.end()
+
+
+def off_stays(work):
+    """Void, as the host is off, and the note cannot be written."""
+    site = Site(work, "off")
+    left(site, "bind hostb gpu0 dn0", "bind hostb gpu1 dn1")
+    path, site.guests["hostb"].path = site.guests["hostb"].path, site.guests["hostb"].path + ".away"
+    os.rename(path, site.guests["hostb"].path)
+    site.manager.start()
+    site.manager.said("hostb does not answer")
+    away = Away(site)
+    wait_for(lambda: site.manager.command("evict", "hostb").returncode == 0, "an admin says that it is off")
+    Report.same(len(away.intents()), 1, "its note is there")
+    Report.ok(refused_reload(site), "so a reload is refused")
+    os.rename(site.guests["hostb"].path, path)
+    site.guests["hostb"].path = path
+    after = len(site.manager.lines)
+    Report.same(site.b.set("hostb", ["gpu0"])[0], 503, "the host is back, and takes no requests")
+    away.over()
+    wait_for(lambda: not site.intents(), "the note goes as soon as it can")
+    site.manager.said("hostb answers", after)
+    wait_for(lambda: site.b.set("hostb", ["gpu0", "gpu1"])[0] == 200, "then it takes requests")
+    site.manager.process.kill()
+    site.manager.process.wait()
+    site.again()
+    site.settle()
+    Report.same(set(site.there()["hostb"]), {"gpu0", "gpu1"}, "which nobody undoes")
+    site.end()
+
+
 def bad_files(work):
     site = Site(work, "bad")
     site.manager.stop()
@@ -225,6 +320,66 @@ def not_noted(work):
     site.end()
 
 
+def half_noted(work):
+    """A note that is there although its writer was told that it failed: nobody undoes what another request has done since."""
+    site = Site(work, "half")
+    fails = site.fails()
+    with open(fails, "w", encoding="ascii"):
+        pass
+    before = site.there()
+    status, document, _ = site.b.set("hostb", ["gpu0", "gpu1"])
+    Report.ok(status == 409 and "intent-" in message(document) and site.there() == before, "what cannot be noted is not begun", status, document)
+    Report.same(site.intents(), [], "and has no note")
+    Report.same((site.b.set("hostb", ["gpu0"])[0], site.a.set("hosta", ["gpu3", "gpu1"])[0]), (200, 200), "single steps need none")
+    os.unlink(fails)
+    site.manager.said("the note of a request that is over is removed")
+    done = site.there()
+    site.manager.process.kill()
+    site.manager.process.wait()
+    site.again()
+    site.settle()
+    Report.same(site.there(), done, "the next manager leaves all as it is", site.manager.lines)
+    site.end()
+
+
+def folder_away(work):
+    """The folder of notes is away when a request ends, and comes back with the request's note."""
+    site = Site(work, "away")
+    site.manager.write(bind_timeout="10min")
+    site.again()
+    site.manager.ready()
+    gate = site.guests["hostb"].gate = Gate()
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(site.b.set("hostb", ["gpu0", "gpu1"])[0]))
+    asking.start()
+    wait_for(lambda: gate.held, "it has begun")
+    away = site.manager.state + ".away"
+    os.rename(site.manager.state, away)
+    site.guests["hostb"].gate = None
+    gate.opened.set()
+    asking.join()
+    Report.same(answers, [200], "a request is done while the folder of its note is away")
+    os.rename(away, site.manager.state)
+    site.manager.said("the note of a request that is over is removed")
+    Report.same(site.intents(), [], "the note goes when the folder is back")
+    site.end()
+
+
+def many_stay(work):
+    """Notes of many requests that cannot be removed, before a reload and after it."""
+    site = Site(work, "many")
+    away = site.manager.state + ".away"
+    os.rename(site.manager.state, away)
+    Report.same([site.b.set("hostb", ["gpu0", "gpu1"])[0] for _ in range(5)], [409] * 5, "without the folder nothing is begun")
+    after = len(site.manager.lines)
+    site.manager.process.send_signal(signal.SIGHUP)
+    site.manager.said("reload: done", after)
+    Report.same([site.b.set("hostb", ["gpu0", "gpu1"])[0] for _ in range(5)], [409] * 5, "nor after a reload")
+    os.rename(away, site.manager.state)
+    wait_for(lambda: site.b.set("hostb", ["gpu0", "gpu1"])[0] == 200, "the folder is back")
+    site.end()
+
+
 def note_stays(work):
     """A note that cannot be removed is one of a request that is over: nobody undoes that, and it goes as soon as it can."""
     site = Site(work, "stays")
@@ -257,7 +412,8 @@ def note_stays(work):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="gpufabric-recover-") as work:
-        for test in (several_hosts, two_gpus, stopped_twice, host_is_gone, bad_files, not_noted, note_stays):
+        for test in (several_hosts, two_gpus, stopped_twice, host_is_gone, undone_stays, off_stays, bad_files, not_noted, half_noted,
+                     folder_away, many_stay, note_stays):
             if len(sys.argv) < 2 or test.__name__ in sys.argv[1:]:
                 print(f"# {test.__name__}")
                 test(work)

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,6 +82,19 @@ static void grace(void)
 	program_free(&program);
 }
 
+/* By a descriptor, which stays as it is: also one that does not end by itself. */
+static void told_by_descriptor(void)
+{
+	struct program_limits limits = { .timeout_ms = 60000, .grace_ms = 500 };
+
+	limits.stop_fd = eventfd(0, EFD_CLOEXEC);
+	ends("exit 3", &limits, "status 3");
+	eventfd_write(limits.stop_fd, 1);
+	ends("sleep 1000", &limits, "interrupted");
+	ends("trap '' TERM; sleep 1000 & wait; wait", &limits, "interrupted");
+	close(limits.stop_fd);
+}
+
 int main(void)
 {
 	static const struct program_limits usual = { .timeout_ms = 60000 };
@@ -94,6 +108,7 @@ int main(void)
 
 	input_and_output(&usual);
 	grace();
+	told_by_descriptor();
 	ends("exit 0", &usual, "well");
 	ends("exit 3", &usual, "status 3");
 	ends("echo one; echo 'two ' >&2; echo; exit 1", &usual, "status 1: two");
