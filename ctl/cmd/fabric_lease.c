@@ -160,7 +160,7 @@ static bool keeper_vacate(struct keeper *k)
 		keeper_say(k, "the lease is over, and no slot has power");
 	k->vacated = !ret && !left;
 	/* Who never had a lease has powered nothing on; a module that is unloaded leaves GPUs on. */
-	if (!left || (ret == CTL_NO_MODULE && !(k->lease.length && vacate_has_power(k->conf))))
+	if (!left || (ret == CTL_NO_MODULE && !(k->lease.length && vacate_has_gpu(k->conf))))
 		return false;
 	if (host_lease_judge(&k->lease, text_uptime()) != LEASE_TOO_LATE)
 		return true;

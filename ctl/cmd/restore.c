@@ -178,6 +178,7 @@ static int compose(struct session *session, const struct op_terms *terms, const 
 		.to = terms->dirty ? NULL : &to,
 		.failed = "its claims are given back",
 	};
+	bool stopped = false;
 	size_t i;
 	int ret;
 
@@ -187,9 +188,11 @@ static int compose(struct session *session, const struct op_terms *terms, const 
 	ret = op_start(session, &op);
 	*again = op.cleaned;
 	if (!ret)
-		ret = op_await(session, &op, 1);
+		ret = op_await_whole(session, &op, &stopped);
 	if (!ret)
 		ret = op_finish(session, &op);
+	if (!ret && stopped)
+		ret = op_stopped(session, &op);
 	if (!ret)
 		compare_serials(session, wanted);
 	op_free(&op);

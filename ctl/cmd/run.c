@@ -172,7 +172,7 @@ static int run_give_back(struct session *session, const struct op_terms *terms, 
 	int ret;
 
 	/* A signal has done its work; this end is to come to its own. */
-	gfc_forget_signals();
+	gfc_drop_signals();
 	ret = session_refresh(session);
 	if (!ret)
 		ret = release_quietly(session, terms, name);

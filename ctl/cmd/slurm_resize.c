@@ -180,7 +180,7 @@ static unsigned int gpus_now(struct ctl_ctx *ctx, struct session *session,
 	bool known;
 
 	ctx->error = NULL;
-	gfc_forget_signals();
+	gfc_drop_signals();
 	known = !session_refresh(session) && !session_composition(session, run->name, &composition);
 	free(ctx->error);
 	ctx->error = cause;

@@ -127,13 +127,15 @@ void gfc_mind_reader(struct gfc *client, int fd);
  */
 void gfc_catch_signals(void);
 bool gfc_signalled(void);
-/* Have two come? */
+/* Have two come, one well after the other? */
 bool gfc_signalled_again(void);
 /* Has one come, also while nothing waited? Not while signals are held. */
 bool gfc_interrupted(void);
 
-/* As if none had come, nor were on its way: what follows is to come to its end. */
+/* As if none had come: what follows is to come to its end. */
 void gfc_forget_signals(void);
+/* The same of those that are on their way. */
+void gfc_drop_signals(void);
 /* As if one had come. */
 void gfc_note_signal(void);
 

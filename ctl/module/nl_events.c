@@ -32,10 +32,20 @@ static sigset_t unblocked;
 static bool catching;
 static unsigned int held;
 
+/* Who stops a program may send it two signals: timeout(1), systemd, a terminal that goes. */
+#define SAME_SIGNAL_MS 500
+
+static uint64_t first_signal;
+
 static void note_signal(int signal)
 {
+	uint64_t now = text_monotonic();
+
 	(void)signal;
-	signalled++;
+	if (!signalled)
+		first_signal = now;
+	if (!signalled || now - first_signal >= SAME_SIGNAL_MS)
+		signalled++;
 }
 
 void gfc_catch_signals(void)
@@ -89,6 +99,11 @@ bool gfc_interrupted(void)
 
 void gfc_forget_signals(void)
 {
+	signalled = 0;
+}
+
+void gfc_drop_signals(void)
+{
 	signals_let_in();
 	signalled = 0;
 }
@@ -96,6 +111,7 @@ void gfc_forget_signals(void)
 void gfc_note_signal(void)
 {
 	signalled = 1;
+	first_signal = text_monotonic();
 }
 
 void gfc_hold_signals(void)

@@ -93,6 +93,8 @@ void arrival_finish(struct session *session, struct arrival *arrival)
 		hooks_undo(session->ctx, &arrival->pre, HOOK_ABORT_ATTACH, about, failed);
 	if (n_here)
 		hooks_run(session->ctx, &arrival->post, about, here, HOOKS_SEE_THROUGH);
+	/* Nobody takes back what has come about. */
+	arrival->pre.ran = 0;
 	free(here);
 	free(failed);
 }

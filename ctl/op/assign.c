@@ -497,7 +497,7 @@ void assigned_return(struct session *session, struct assigned *assigned,
 	if (!assigned->begun || !any_begun(&assigned->bringers))
 		return;
 	/* It may be a signal that made this necessary, and the next one would leave half of it. */
-	gfc_forget_signals();
+	gfc_drop_signals();
 	gfc_hold_signals();
 	ctx->error = NULL;
 	ctx->more = NULL;
@@ -553,7 +553,7 @@ int assigned_attach(struct session *session, struct assigned *assigned,
 	if (!ret || !assigned->n)
 		goto out;
 	/* Other than after an attach of cards that are here, it does not continue. */
-	if (gfc_signalled() && op.wait.operation.id && !op.wait.over) {
+	if (gfc_signalled()) {
 		ret = ctl_fail(session->ctx, ret, "interrupted: gpuctl withdraws the request");
 	} else if (op.error && !session_refresh(session)) {
 		/* The module only says that a slot is in fault. */

@@ -7,11 +7,17 @@
 #include "base/program.h"
 #include "base/text.h"
 #include "base/tree.h"
+#include "host/pci.h"
 #include "op/vacate.h"
 #include "session/session.h"
 
 #define SELF "/proc/self/exe"
 #define KILL_MS 200
+/* Hooks that hang must leave time for the request; most hosts have one or two. */
+#define HOOK_PART 4
+#define DEVICES "sys/bus/pci/devices"
+/* Switches below each other, on cards and in boxes. */
+#define DEPTH_MAX 8
 /* Each has two files here, and a process may have 1024. */
 #define AT_ONCE 128
 
@@ -61,8 +67,11 @@ static void programs_off(struct ctl_ctx *ctx, char *const *names, size_t n, uint
 	const struct program_limits limits = { .timeout_ms = limit_ms, .grace_ms = KILL_MS };
 	struct program *programs = mem_zalloc(n, sizeof(*programs));
 	char **argv = mem_zalloc(n * all, sizeof(*argv));
+	char *hook_limit = mem_printf("%llums", (unsigned long long)(limit_ms / HOOK_PART + 1));
 	size_t i, j;
 
+	setenv("GPUCTL_HOOK_TIMEOUT", hook_limit, true);
+	free(hook_limit);
 	for (i = 0; i < n; i++) {
 		for (j = 0; j < fixed; j++)
 			argv[i * all + j] = (char *)(uintptr_t)words[j];
@@ -120,26 +129,53 @@ int vacate(struct ctl_ctx *ctx, const struct manager_conf *conf, uint64_t limit_
 	return ret;
 }
 
-static bool is_function(const char *name)
+/* Is one of these a GPU, or has one below it? What cannot be read may be. */
+static bool any_gpu(const struct tree *tree, char *const *names, size_t n, unsigned int depth)
 {
-	return strlen(name) == strlen("0000:00:00.0") && name[4] == ':' && name[7] == ':';
+	size_t i, n_below;
+	bool gpu = false;
+
+	for (i = 0; i < n && !gpu; i++) {
+		char *line = tree_line(tree, DEVICES "/%s/class", names[i]), **below;
+
+		gpu = !line || !strncmp(line, "0x03", 4) || !strncmp(line, "0x12", 4);
+		free(line);
+		if (gpu || depth == DEPTH_MAX)
+			continue;
+		below = tree_names_if(tree, pci_is_address, &n_below, DEVICES "/%s", names[i]);
+		gpu = any_gpu(tree, below, n_below, depth + 1);
+		tree_free_names(below, n_below);
+	}
+	return gpu;
 }
 
-/* A slot of a slot driver by its file, one without by the functions below its port, which is its name. */
-static bool slot_has_power(const struct tree *tree, const char *slot)
+/*
+ * By the functions: of a slot of a slot driver they are at the slot's address, of a slot without
+ * one below the port, whose address is the slot's name.
+ */
+static bool slot_has_gpu(const struct tree *tree, const char *slot)
 {
-	char *line = tree_line(tree, "sys/bus/pci/slots/%s/power", slot), **names;
-	bool on = line && atoi(line);
-	size_t n;
+	char *at = tree_line(tree, "sys/bus/pci/slots/%s/address", slot), **names;
+	size_t n, i, here = 0;
+	bool gpu;
 
-	free(line);
-	names = tree_names_if(tree, is_function, &n, "sys/bus/pci/devices/%s", slot);
-	on = on || n;
+	names = at ? tree_names_if(tree, pci_is_address, &n, DEVICES) :
+		     tree_names_if(tree, pci_is_address, &n, DEVICES "/%s", slot);
+	for (i = 0; i < n && at; i++) {
+		char *name = names[i];
+
+		if (strncmp(name, at, strlen(at)))
+			continue;
+		names[i] = names[here];
+		names[here++] = name;
+	}
+	gpu = any_gpu(tree, names, at ? here : n, 0);
 	tree_free_names(names, n);
-	return on;
+	free(at);
+	return gpu;
 }
 
-bool vacate_has_power(const struct manager_conf *conf)
+bool vacate_has_gpu(const struct manager_conf *conf)
 {
 	struct fault fault = { "" };
 	struct tree tree;
@@ -150,7 +186,7 @@ bool vacate_has_power(const struct manager_conf *conf)
 	if (tree_open(&tree, NULL, &fault))
 		return true;
 	for (i = 0; i < conf->n_ports && !on; i++)
-		on = slot_has_power(&tree, conf->ports[i].slot);
+		on = slot_has_gpu(&tree, conf->ports[i].slot);
 	tree_close(&tree);
 	return on;
 }

@@ -13,7 +13,7 @@
  */
 int vacate(struct ctl_ctx *ctx, const struct manager_conf *conf, uint64_t limit_ms, size_t *left);
 
-/* May any of the slots have power, by what the kernel says without the module? */
-bool vacate_has_power(const struct manager_conf *conf);
+/* May any of the slots have a GPU, by what the kernel says without the module? */
+bool vacate_has_gpu(const struct manager_conf *conf);
 
 #endif /* GPUCTL_OP_VACATE_H */

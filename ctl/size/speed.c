@@ -214,8 +214,11 @@ void size_rate_infer(const struct size_request *req, const struct size_layout *l
 	double read, compute, step;
 
 	memset(out, 0, sizeof(*out));
-	if (!find_rates(req, gpu, &r) || r.peak <= 0)
+	if (!find_rates(req, gpu, &r))
 		return;
+	/* Decoding is mostly bound by memory: the rate of 16 bits is a bound as well. */
+	if (r.peak <= 0)
+		r.peak = r.peak16;
 	size_physics(req, layout, &p);
 	/* each step reads the weights that are visited, and the cache */
 	read = (p.part[PART_WEIGHTS] * size_visited(req, layout) + p.part[PART_KV]) / r.memory;
