@@ -160,6 +160,15 @@ static bool settled(bool off)
 	return rest && !status(GPUFABRIC_A_STATUS_OPERATIONS);
 }
 
+/* An attach that names a driver which never binds ends by its own deadline alone. */
+static bool awaits_driver(void)
+{
+	for (unsigned int i = 0; i < n_slots; i++)
+		if (slots[i].state == GF_STATE_ATTACHED)
+			return true;
+	return false;
+}
+
 static void say_what_moves(void)
 {
 	for (unsigned int i = 0; i < n_slots; i++)
@@ -175,18 +184,19 @@ static void say_what_moves(void)
  */
 void fabric_settle(bool off)
 {
-	int err = watch_open(&watch), patience = 4;
+	int err = watch_open(&watch);
+	unsigned int silent = 0;
 
 	if (err)
 		fail("no events: %s", strerror(-err));
 	while (!settled(off)) {
-		if (!patience) {
+		if (silent >= 4 + (awaits_driver() ? GPUFABRIC_TIMEOUT_MAX / ASK_PATIENCE_MS : 0)) {
 			say_what_moves();
 			fail("the fabric does not come to rest");
 		}
 		/* What is under way ends with an event, which the socket has by then. */
 		err = watch_next(&watch, &event, ASK_PATIENCE_MS);
-		patience -= err == -ETIME;
+		silent += err == -ETIME;
 		while (!err)
 			err = watch_next(&watch, &event, 0);
 	}
