@@ -196,7 +196,7 @@ void fabric_settle(bool off)
 		}
 		/* What is under way ends with an event, which the socket has by then. */
 		err = watch_next(&watch, &event, ASK_PATIENCE_MS);
-		silent += err == -ETIME;
+		silent = err == -ETIME ? silent + 1 : 0;
 		while (!err)
 			err = watch_next(&watch, &event, 0);
 	}
