@@ -349,7 +349,8 @@ static const char *address_skip(const char *at, size_t min, size_t max)
 	return n < min ? NULL : at + n;
 }
 
-bool pci_is_address(const char *name)
+/* Domain, bus, device and function, as 0000:01:00.0. */
+static bool is_address(const char *name)
 {
 	const char *at = address_skip(name, 4, 8);
 
@@ -364,7 +365,7 @@ static void pci_add_below(const struct tree *tree, const char *path, unsigned in
 			  struct pci_list *list)
 {
 	size_t n, i;
-	char **names = tree_names_if(tree, pci_is_address, &n, "sys/devices/%s", path), *below;
+	char **names = tree_names_if(tree, is_address, &n, "sys/devices/%s", path), *below;
 
 	for (i = 0; i < n; i++) {
 		struct pci_device *dev;
@@ -393,7 +394,7 @@ void pci_read_bus(const struct tree *tree, const char *port, struct pci_list *li
 		path += strlen("devices/");
 		*slash = '\0';
 		slash = strrchr(path, '/');
-		if (slash && pci_is_address(slash + 1))
+		if (slash && is_address(slash + 1))
 			pci_read_ranges(tree, slash + 1,
 					pci_add_device(slash + 1, pci_path(tree, slash + 1), list));
 		pci_add_below(tree, path, 1, list);

@@ -107,8 +107,6 @@ char *pci_path(const struct tree *tree, const char *address);
 unsigned int pci_extended(const struct pci_device *dev, unsigned int capability);
 /* What of a little-endian register could be read, else 0. */
 uint32_t pci_config(const struct pci_device *dev, unsigned int at, unsigned int bytes);
-/* Domain, bus, device and function, as 0000:01:00.0. */
-bool pci_is_address(const char *name);
 bool pci_is_gpu(const struct pci_device *dev);
 /* Its registers can be read without waking anybody. */
 bool pci_is_awake(const struct tree *tree, const char *address);

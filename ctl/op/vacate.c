@@ -15,9 +15,6 @@
 #define KILL_MS 200
 /* Hooks that hang must leave time for the request; most hosts have one or two. */
 #define HOOK_PART 4
-#define DEVICES "sys/bus/pci/devices"
-/* Switches below each other, on cards and in boxes. */
-#define DEPTH_MAX 8
 /* Each has two files here, and a process may have 1024. */
 #define AT_ONCE 128
 
@@ -129,64 +126,46 @@ int vacate(struct ctl_ctx *ctx, const struct manager_conf *conf, uint64_t limit_
 	return ret;
 }
 
-/* Is one of these a GPU, or has one below it? What cannot be read may be. */
-static bool any_gpu(const struct tree *tree, char *const *names, size_t n, unsigned int depth)
+/*
+ * Where the functions of a slot are in the paths of devices: at the address of a slot that a slot
+ * driver has, else below the port, whose address is the slot's name. Owned.
+ */
+static char *slot_place(const struct tree *tree, const char *slot)
 {
-	size_t i, n_below;
-	bool gpu = false;
+	char *at = tree_line(tree, "sys/bus/pci/slots/%s/address", slot);
+	char *place = at ? mem_printf("/%s.", at) : mem_printf("/%s/", slot);
 
-	for (i = 0; i < n && !gpu; i++) {
-		char *line = tree_line(tree, DEVICES "/%s/class", names[i]), **below;
-
-		gpu = !line || !strncmp(line, "0x03", 4) || !strncmp(line, "0x12", 4);
-		free(line);
-		if (gpu || depth == DEPTH_MAX)
-			continue;
-		below = tree_names_if(tree, pci_is_address, &n_below, DEVICES "/%s", names[i]);
-		gpu = any_gpu(tree, below, n_below, depth + 1);
-		tree_free_names(below, n_below);
-	}
-	return gpu;
+	free(at);
+	return place;
 }
 
-/*
- * By the functions: of a slot of a slot driver they are at the slot's address, of a slot without
- * one below the port, whose address is the slot's name.
- */
-static bool slot_has_gpu(const struct tree *tree, const char *slot)
+static bool slot_has_gpu(const struct tree *tree, const struct pci_list *devices, const char *slot)
 {
-	char *at = tree_line(tree, "sys/bus/pci/slots/%s/address", slot), **names;
-	size_t n, i, here = 0;
-	bool gpu;
+	char *place = slot_place(tree, slot);
+	bool gpu = false;
+	size_t i;
 
-	names = at ? tree_names_if(tree, pci_is_address, &n, DEVICES) :
-		     tree_names_if(tree, pci_is_address, &n, DEVICES "/%s", slot);
-	for (i = 0; i < n && at; i++) {
-		char *name = names[i];
-
-		if (strncmp(name, at, strlen(at)))
-			continue;
-		names[i] = names[here];
-		names[here++] = name;
-	}
-	gpu = any_gpu(tree, names, at ? here : n, 0);
-	tree_free_names(names, n);
-	free(at);
+	for (i = 0; i < devices->n && !gpu; i++)
+		gpu = pci_is_gpu(&devices->items[i]) && strstr(devices->items[i].path, place);
+	free(place);
 	return gpu;
 }
 
 bool vacate_has_gpu(const struct manager_conf *conf)
 {
+	struct pci_list devices = { 0 };
 	struct fault fault = { "" };
 	struct tree tree;
-	bool on = false;
+	bool gpu = false;
 	size_t i;
 
-	/* What cannot be read may be on. */
+	/* What cannot be read may be there. */
 	if (tree_open(&tree, NULL, &fault))
 		return true;
-	for (i = 0; i < conf->n_ports && !on; i++)
-		on = slot_has_gpu(&tree, conf->ports[i].slot);
+	pci_read(&tree, &devices);
+	for (i = 0; i < conf->n_ports && !gpu; i++)
+		gpu = slot_has_gpu(&tree, &devices, conf->ports[i].slot);
+	pci_free(&devices);
 	tree_close(&tree);
-	return on;
+	return gpu;
 }

@@ -342,17 +342,23 @@ def half_noted(work):
     site.end()
 
 
+def begun(site):
+    """A request of two steps that its host holds up: what lets it go on, who waits for the answer, and the answer."""
+    gate = site.guests["hostb"].gate = Gate()
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(site.b.set("hostb", ["gpu0", "gpu1"])[0]))
+    asking.start()
+    wait_for(lambda: gate.held, "it has begun")
+    return gate, asking, answers
+
+
 def folder_away(work):
     """The folder of notes is away when a request ends, and comes back with the request's note."""
     site = Site(work, "away")
     site.manager.write(bind_timeout="10min")
     site.again()
     site.manager.ready()
-    gate = site.guests["hostb"].gate = Gate()
-    answers = []
-    asking = threading.Thread(target=lambda: answers.append(site.b.set("hostb", ["gpu0", "gpu1"])[0]))
-    asking.start()
-    wait_for(lambda: gate.held, "it has begun")
+    gate, asking, answers = begun(site)
     away = site.manager.state + ".away"
     os.rename(site.manager.state, away)
     site.guests["hostb"].gate = None
@@ -386,11 +392,7 @@ def note_stays(work):
     site.manager.write(bind_timeout="10min")
     site.again()
     site.manager.ready()
-    gate = site.guests["hostb"].gate = Gate()
-    answers = []
-    asking = threading.Thread(target=lambda: answers.append(site.b.set("hostb", ["gpu0", "gpu1"])[0]))
-    asking.start()
-    wait_for(lambda: gate.held, "it has begun")
+    gate, asking, answers = begun(site)
     away = site.manager.state + ".away"
     os.rename(site.manager.state, away)
     with open(site.manager.state, "w", encoding="ascii"):
