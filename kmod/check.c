@@ -31,10 +31,9 @@ static int refuse_stale(const char **why)
 /* In a state that no request is about. */
 static int refuse_unsteady(const struct gf_check *slot, const char **why)
 {
-	if (slot->state == GF_STATE_STUCK)
-		return refuse(-EBUSY, why,
-			      "the slot is stuck in an operation that has not returned");
-	return refuse(-EBUSY, why, "the slot is changing state, try again");
+	if (slot->state != GF_STATE_STUCK)
+		return refuse(-EBUSY, why, "the slot is changing state, try again");
+	return refuse(-ETIMEDOUT, why, "the slot is stuck in an operation that has not returned");
 }
 
 static int refuse_state(const struct gf_check *slot, const char **why)
@@ -81,7 +80,7 @@ int gf_check_add(const struct gf_check *slot, const char **why)
 	if (err)
 		return err;
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
-		return refuse(-EBUSY, why,
+		return refuse(-EIO, why,
 			      "the slot is quarantined after repeated faults, clear it first");
 
 	if (slot->state != GF_STATE_OFF && slot->state != GF_STATE_READY)

@@ -26,11 +26,14 @@ static void poll_later(void);
 
 static int set_poll_ms(const char *value, const struct kernel_param *param)
 {
-	int err = param_set_uint(value, param);
+	unsigned int period;
+	int err = kstrtouint(value, 0, &period);
 
-	if (!err)
-		poll_later();
-	return err;
+	if (err || (period && (period < 100 || period > 60000)))
+		return err ?: -EINVAL;
+	WRITE_ONCE(poll_ms, period);
+	poll_later();
+	return 0;
 }
 
 static const struct kernel_param_ops poll_ops = {
@@ -39,7 +42,7 @@ static const struct kernel_param_ops poll_ops = {
 };
 
 module_param_cb(poll_ms, &poll_ops, &poll_ms, 0644);
-MODULE_PARM_DESC(poll_ms, "Interval in milliseconds of the checks for new slots, new cards and GPUs that do not answer; a change that is undone between two checks is missed. 0: check only when the kernel reports an event of a slot (default 1000)");
+MODULE_PARM_DESC(poll_ms, "Interval in milliseconds, 100 to 60000, of the checks for new slots, new cards and GPUs that do not answer; a change that is undone between two checks is missed. 0: check only when the kernel reports an event of a slot (default 1000)");
 
 static bool root_ports;
 module_param(root_ports, bool, 0444);
@@ -451,8 +454,7 @@ static void poll_later(void)
 	if (!period)
 		cancel_delayed_work(&poll_work);
 	else if (scanning)
-		mod_delayed_work(gf.scan_wq, &poll_work,
-				 msecs_to_jiffies(clamp(period, 100u, 60000u)));
+		mod_delayed_work(gf.scan_wq, &poll_work, msecs_to_jiffies(period));
 }
 
 /* Have the worker compare the slots soon. May be called from the bus notifier. */

@@ -603,9 +603,9 @@ TEST_F(compose, stuck_member_does_not_hold_the_others)
 	EXPECT_STREQ("three", slot.composition);
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-1", -1), EBUSY,
 		       "the slot is claimed by a composition, release the composition first");
-	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-1", -1), EBUSY,
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-1", -1), ETIMEDOUT,
 		       "the slot is stuck in an operation that has not returned");
-	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-1", -1), EBUSY,
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-1", -1), ETIMEDOUT,
 		       "the slot is stuck in an operation that has not returned");
 	/* The others are given up. */
 	struct ask_slot back[] = { GIVE_BACK("sim0-0"), GIVE_BACK("sim0-2") };

@@ -158,7 +158,7 @@ static void wait_for_events(unsigned int count)
  * EMEDIUMTYPE: a card that was pulled while the PCI core read its registers has
  * no class that a GPU has, until it is taken off the bus.
  */
-static const int busy[] = { EBUSY, ENODEV, EIO, EMEDIUMTYPE, 0 };
+static const int busy[] = { EBUSY, ENODEV, EIO, ETIMEDOUT, EMEDIUMTYPE, 0 };
 /* A GPU that goes away while it is powered on or awaited, or comes in place of one that was to go. */
 static const int lost[] = { ENODEV, EIO, EBUSY, ETIMEDOUT, EMEDIUMTYPE, ESTALE, 0 };
 
@@ -175,7 +175,7 @@ static void surprise(void)
 /* Of a slot in fault, or lost, or in quarantine; refused elsewhere. */
 static void clear(unsigned int at)
 {
-	static const int expected[] = { EBUSY, EINVAL, 0 };
+	static const int expected[] = { EBUSY, ETIMEDOUT, EINVAL, 0 };
 	unsigned int reload = storm->reload;
 
 	judge("clear", ask_slot(&gf, GPUFABRIC_CMD_CLEAR, sim_slot(0, at), -1), reload, expected);
@@ -309,7 +309,7 @@ static enum verdict attach(void)
 /* Refused for the slots of others. Who drains those disturbs them, which is allowed. */
 static enum verdict detach(void)
 {
-	static const int expected[] = { EBUSY, ESTALE, ENODEV, EIO, EMEDIUMTYPE, 0 };
+	static const int expected[] = { EBUSY, ESTALE, ENODEV, EIO, ETIMEDOUT, EMEDIUMTYPE, 0 };
 	unsigned int reload = storm->reload;
 	const char *name = sim_slot(0, random_below(STORM_SLOTS));
 	uint32_t generation;

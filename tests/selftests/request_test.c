@@ -268,7 +268,7 @@ TEST_F(request, quarantine)
 		if (i < 2)
 			ASSERT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1));
 	}
-	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EBUSY,
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EIO,
 		       "the slot is quarantined after repeated faults, clear it first");
 	EXPECT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1));
 	EXPECT_EQ(0, attach("sim0-0"));
@@ -351,11 +351,11 @@ TEST_F(request, stuck)
 						SLOTS({ .name = "sim0-0", .has_generation = true,
 							.generation = generation })), &end));
 	EXPECT_STATE("sim0-0", STUCK);
-	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EBUSY,
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), ETIMEDOUT,
 		       "the slot is stuck in an operation that has not returned");
-	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-0", -1), EBUSY,
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-0", -1), ETIMEDOUT,
 		       "the slot is stuck in an operation that has not returned");
-	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1), EBUSY,
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1), ETIMEDOUT,
 		       "the slot is stuck in an operation that has not returned");
 	ASSERT_EQ(0, sim_set(0, 0, "driver", "remove-release"));
 	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_OFF));

@@ -335,7 +335,7 @@ static const struct answers {
 	{ "draining",	{ "EBUSY",	"ESTALE", "-",	   "EBUSY",  "EINVAL" } },
 	{ "detaching",	{ "EBUSY",	"EBUSY",  "EBUSY", "EBUSY",  "EINVAL" } },
 	{ "fault",	{ "EIO",	".",	  ".",	   "EIO",    "." } },
-	{ "stuck",	{ "EBUSY",	".",	  ".",	   "EBUSY",  "EBUSY" } },
+	{ "stuck",	{ "ETIMEDOUT",	".",	  ".",	   "ETIMEDOUT", "ETIMEDOUT" } },
 	{ "lost",	{ "ENODEV",	".",	  ".",	   "ENODEV", "." } },
 };
 
@@ -412,7 +412,7 @@ static void claims(void)
 	slot.flags = GPUFABRIC_SLOT_FLAG_UNMANAGED;
 	is_int(ask(gf_check_add, &slot), -EOPNOTSUPP, "adding an unmanaged slot");
 	slot.flags = GPUFABRIC_SLOT_FLAG_QUARANTINED;
-	is_int(ask(gf_check_add, &slot), -EBUSY, "adding a quarantined slot");
+	is_int(ask(gf_check_add, &slot), -EIO, "adding a quarantined slot");
 	is_int(ask(gf_check_clear, &slot), GF_NEED_NOTHING, "clearing a quarantined slot");
 	slot = (struct gf_check){ .state = GF_STATE_DRAINING, .claim = GF_CLAIM_OTHER,
 				  .same_generation = 1 };

@@ -206,6 +206,10 @@ never_looks()
 	is "$(ran poll_run) $(ran scan_run)" "0 0" "poll_ms=0: it never looks"
 	echo 100 >$PARAMETERS/poll_ms
 	check "poll_ms=100: it looks again" wait_for 30 ran_often scan_run 3
+	for ms in 1 99 60001 often; do
+		check_fails "poll_ms=$ms is refused" sh -c "echo $ms >$PARAMETERS/poll_ms"
+	done
+	is "$(cat $PARAMETERS/poll_ms)" 100 "and what was there stays"
 }
 
 for mode in $(modes) $(not_on_others bare); do
