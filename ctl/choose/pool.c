@@ -84,7 +84,7 @@ static enum choose_bar pool_judge(const struct pool_terms *terms, const struct g
 	default:
 		return CHOOSE_BUSY;
 	}
-	if (identity->source == GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
+	if (identity->source == IDENTITY_UNKNOWN)
 		return CHOOSE_UNKNOWN;
 	if (is_excluded(ask, slot) || pool_narrows_out(ask, choice))
 		return CHOOSE_EXCLUDED;
@@ -94,9 +94,9 @@ static enum choose_bar pool_judge(const struct pool_terms *terms, const struct g
 static unsigned int doubt_of(const struct identity *identity)
 {
 	switch (identity->source) {
-	case GPUFABRIC_IDENTITY_SOURCE_LIVE:
+	case IDENTITY_LIVE:
 		return 0;
-	case GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN:
+	case IDENTITY_SEEN:
 		return 1;
 	default:
 		return 2;

@@ -49,7 +49,7 @@ static bool scan_is_wanted(const struct session *session, const struct gf_slot *
 	    slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED || gf_slot_is_other(slot))
 		return false;
 	identity_of(&session->knowledge, slot, &identity);
-	return all || identity.source == GPUFABRIC_IDENTITY_SOURCE_UNKNOWN;
+	return all || identity.source == IDENTITY_UNKNOWN;
 }
 
 /* Keep the error of one slot, and go on with the others. */
@@ -133,7 +133,7 @@ static void render_gpus(struct out_table *t, const struct identity *identity)
 	out_str(t, "gpu", identity->label);
 	if (identity->gpus > 1)
 		out_text(t, "gpu", "%s", identity_gpus(gpus, identity));
-	if (identity->source != GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
+	if (identity->source != IDENTITY_UNKNOWN)
 		out_uint(t, "gpus", identity->gpus);
 	if (memory) {
 		out_bytes(t, "memory", memory);

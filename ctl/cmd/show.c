@@ -123,9 +123,9 @@ static void show_identity(struct out_table *t, const struct gf_slot *slot,
 		out_strf(t, "gpu_id", "%s", identity->gpu->id);
 	if (identity->memory)
 		out_bytes(t, "memory", identity->memory * identity->gpus);
-	if (identity->source != GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
+	if (identity->source != IDENTITY_UNKNOWN)
 		out_uint(t, "gpus", identity->gpus);
-	out_str(t, "identity", gfnl_identity_source_name(identity->source));
+	out_str(t, "identity", identity_source_name(identity->source));
 	out_text(t, "identity", "%s", identity_text(age, identity, text_now()));
 	if (identity->time)
 		out_time(t, "identity_time", identity->time);

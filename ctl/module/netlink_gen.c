@@ -143,7 +143,6 @@ static const char *const identity_source_names[] = {
 	"unknown",
 	"live",
 	"last-seen",
-	"declared",
 };
 
 const char *gfnl_identity_source_name(unsigned int value)

@@ -59,7 +59,7 @@ static void wishes_init(struct session *session, struct assigned *assigned,
 			assigned->wishes[i] = wishes[i];
 		identity_of(&session->knowledge, slots[i], &identity);
 		if (!assigned->wishes[i].gpu && !assigned->wishes[i].kind && identity.gpu &&
-		    identity.source == GPUFABRIC_IDENTITY_SOURCE_DECLARED)
+		    identity.source == IDENTITY_DECLARED)
 			assigned->wishes[i].kind = identity.gpu->id;
 	}
 }

@@ -43,7 +43,7 @@ void op_expect(const struct session *session, struct op *op, bool declared)
 		struct identity identity;
 
 		identity_of(&session->knowledge, op->add[i], &identity);
-		if (!declared || identity.source == GPUFABRIC_IDENTITY_SOURCE_DECLARED)
+		if (!declared || identity.source == IDENTITY_DECLARED)
 			op->ids[i] = identity.ids;
 	}
 }

@@ -51,7 +51,7 @@ static bool known(const struct session *session, const struct gf_slot *slot)
 	struct identity identity;
 
 	identity_of(&session->knowledge, slot, &identity);
-	return identity.source != GPUFABRIC_IDENTITY_SOURCE_UNKNOWN;
+	return identity.source != IDENTITY_UNKNOWN;
 }
 
 bool planned_free(const struct session *session, const struct gf_slot *slot)

@@ -235,7 +235,7 @@ static void take_declaration(const struct knowledge *knowledge, const struct gf_
 	}
 	if (!match)
 		return;
-	identity->source = GPUFABRIC_IDENTITY_SOURCE_DECLARED;
+	identity->source = IDENTITY_DECLARED;
 	identity->gpus = match->gpus;
 	if (!match->name) {
 		identity->ids = match->ids;
@@ -268,6 +268,19 @@ static uint64_t identity_bar_of(const struct cat_gpu *gpu)
 	return bar & (bar - 1) ? 0 : bar;
 }
 
+static enum identity_source identity_source(const struct gf_slot *slot)
+{
+	switch (slot->identity) {
+	case GPUFABRIC_IDENTITY_SOURCE_LIVE:
+		return IDENTITY_LIVE;
+	case GPUFABRIC_IDENTITY_SOURCE_UNKNOWN:
+		return IDENTITY_UNKNOWN;
+	/* Seen, or whatever a newer module says of what it has read. */
+	default:
+		return IDENTITY_SEEN;
+	}
+}
+
 void identity_of(const struct knowledge *knowledge, const struct gf_slot *slot,
 		 struct identity *identity)
 {
@@ -279,7 +292,7 @@ void identity_of(const struct knowledge *knowledge, const struct gf_slot *slot,
 	identity->gpus = slot->gpus ? slot->gpus : 1;
 	identity->group = identity_group(knowledge, slot);
 	if (slot->vendor) {
-		identity->source = slot->identity;
+		identity->source = identity_source(slot);
 		identity->time = slot->identity_time;
 		identity->ids = gf_slot_ids(slot);
 	} else if (slot->state != GF_STATE_EMPTY && !gf_slot_is_other(slot)) {
@@ -405,21 +418,33 @@ const char *identity_gpus(char buf[IDENTITY_GPUS], const struct identity *identi
 	return buf;
 }
 
+const char *identity_source_name(enum identity_source source)
+{
+	static const char *const names[] = {
+		[IDENTITY_UNKNOWN] = "unknown",
+		[IDENTITY_LIVE] = "live",
+		[IDENTITY_SEEN] = "last-seen",
+		[IDENTITY_DECLARED] = "declared",
+	};
+
+	return names[source];
+}
+
 const char *identity_text(char buf[48], const struct identity *identity, uint64_t now)
 {
 	char age[TEXT_QUANTITY];
 
 	switch (identity->source) {
-	case GPUFABRIC_IDENTITY_SOURCE_LIVE:
+	case IDENTITY_LIVE:
 		snprintf(buf, 48, "live");
 		break;
-	case GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN:
+	case IDENTITY_SEEN:
 		if (identity->time && identity->time + 1000 < now)
 			snprintf(buf, 48, "seen %s ago", text_age(age, now - identity->time));
 		else
 			snprintf(buf, 48, "seen just now");
 		break;
-	case GPUFABRIC_IDENTITY_SOURCE_DECLARED:
+	case IDENTITY_DECLARED:
 		snprintf(buf, 48, "declared");
 		break;
 	default:

@@ -41,8 +41,22 @@ struct knowledge {
 #define IDENTITY_GPUS 80
 
 /**
+ * enum identity_source - how gpuctl knows the GPU of a slot
+ * @IDENTITY_UNKNOWN: it does not
+ * @IDENTITY_LIVE: the module reads it now
+ * @IDENTITY_SEEN: the module has read it since it was loaded
+ * @IDENTITY_DECLARED: slots.d says so
+ */
+enum identity_source {
+	IDENTITY_UNKNOWN,
+	IDENTITY_LIVE,
+	IDENTITY_SEEN,
+	IDENTITY_DECLARED,
+};
+
+/**
  * struct identity - what a slot holds
- * @source: enum gpufabric_identity_source
+ * @source: how that is known
  * @time: when it was read, milliseconds since the epoch, 0 unless live or last-seen
  * @ids: PCI ids; vendor 0 when unknown
  * @gpu: catalogue entry, NULL when the catalogue has none
@@ -54,7 +68,7 @@ struct knowledge {
  *	for none, else it lives as long as the knowledge
  */
 struct identity {
-	unsigned int source;
+	enum identity_source source;
 	uint64_t time;
 	struct gf_ids ids;
 	const struct cat_gpu *gpu;
@@ -100,6 +114,9 @@ size_t identity_members(const struct knowledge *knowledge, const struct gf_fabri
 
 /* "2 x A16", or the label alone for one. */
 const char *identity_gpus(char buf[IDENTITY_GPUS], const struct identity *identity);
+
+/* "unknown", "live", "last-seen" or "declared", for programs. */
+const char *identity_source_name(enum identity_source source);
 
 /* "live", "seen 2 h ago", "declared", "-"; the buffer is returned. */
 const char *identity_text(char buf[48], const struct identity *identity, uint64_t now);

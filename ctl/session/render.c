@@ -153,7 +153,7 @@ void render_slot(struct out_table *table, const struct gf_slot *slot,
 	if (identity->gpus > 1)
 		out_text(table, "gpu", "%s", identity_gpus(gpus, identity));
 	out_str(table, "gpu_id", identity->gpu ? identity->gpu->id : NULL);
-	if (identity->source != GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
+	if (identity->source != IDENTITY_UNKNOWN)
 		out_uint(table, "gpus", identity->gpus);
 	out_bool(table, "simulated", identity->simulated);
 	if (identity->memory) {
@@ -188,7 +188,7 @@ void render_slot(struct out_table *table, const struct gf_slot *slot,
 	if (identity->group)
 		out_str(table, "group", identity->group);
 	out_str(table, "composition", slot->composition);
-	out_str(table, "identity", gfnl_identity_source_name(identity->source));
+	out_str(table, "identity", identity_source_name(identity->source));
 	if (identity->time)
 		out_time(table, "identity_time", identity->time);
 	out_str(table, "IDENTITY", identity_text(age, identity, now));

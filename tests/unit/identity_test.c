@@ -36,7 +36,7 @@ static int load(struct ctl_ctx *ctx, struct knowledge *knowledge, bool must)
 	return knowledge_load(ctx, knowledge, must);
 }
 
-static void is_identity(const struct knowledge *knowledge, const char *name, unsigned int source,
+static void is_identity(const struct knowledge *knowledge, const char *name, enum identity_source source,
 			const char *label)
 {
 	struct gf_slot slot = { .name = (char *)name, .state = GF_STATE_OFF };
@@ -62,21 +62,21 @@ static void test_declared(void)
 	ok(knowledge_has_declarations(&ctx), "there are declarations");
 	is_int((intmax_t)knowledge.n_declared, 6, "lines of both");
 
-	is_identity(&knowledge, "3-2", GPUFABRIC_IDENTITY_SOURCE_DECLARED, "A100 PCIe");
-	is_identity(&knowledge, "3-5", GPUFABRIC_IDENTITY_SOURCE_DECLARED, "L40S");
-	is_identity(&knowledge, "4-0", GPUFABRIC_IDENTITY_SOURCE_DECLARED, "L40S");
-	is_identity(&knowledge, "4-1", GPUFABRIC_IDENTITY_SOURCE_DECLARED, "H100 PCIe (sim)");
-	is_identity(&knowledge, "4-2", GPUFABRIC_IDENTITY_SOURCE_DECLARED, "abcd:0001");
-	is_identity(&knowledge, "9-9", GPUFABRIC_IDENTITY_SOURCE_UNKNOWN, "-");
+	is_identity(&knowledge, "3-2", IDENTITY_DECLARED, "A100 PCIe");
+	is_identity(&knowledge, "3-5", IDENTITY_DECLARED, "L40S");
+	is_identity(&knowledge, "4-0", IDENTITY_DECLARED, "L40S");
+	is_identity(&knowledge, "4-1", IDENTITY_DECLARED, "H100 PCIe (sim)");
+	is_identity(&knowledge, "4-2", IDENTITY_DECLARED, "abcd:0001");
+	is_identity(&knowledge, "9-9", IDENTITY_UNKNOWN, "-");
 	identity_of(&knowledge, &slot, &identity);
-	is_int(identity.source, GPUFABRIC_IDENTITY_SOURCE_UNKNOWN, "nothing is declared into an empty slot");
+	is_int(identity.source, IDENTITY_UNKNOWN, "nothing is declared into an empty slot");
 
 	slot.vendor = 0x10de;
 	slot.device = 0x26b9;
 	slot.identity = GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN;
 	slot.identity_time = 1000;
 	identity_of(&knowledge, &slot, &identity);
-	is_int(identity.source, GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN, "what was seen counts more than what is declared");
+	is_int(identity.source, IDENTITY_SEEN, "what was seen counts more than what is declared");
 	is_str(identity.label, "L40S", "and is looked up by its ids");
 	ok(identity.memory > 40ull << 30, "so its memory is known");
 	knowledge_free(&knowledge);
@@ -158,16 +158,16 @@ static void test_groups(void)
 
 static void test_source(void)
 {
-	struct identity identity = { .source = GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN, .time = 5000 };
+	struct identity identity = { .source = IDENTITY_SEEN, .time = 5000 };
 	char buf[48];
 
 	is_str(identity_text(buf, &identity, 5200), "seen just now", "a moment ago");
 	is_str(identity_text(buf, &identity, 65000 + 60000), "seen 2 min ago", "a while ago");
-	identity.source = GPUFABRIC_IDENTITY_SOURCE_LIVE;
+	identity.source = IDENTITY_LIVE;
 	is_str(identity_text(buf, &identity, 0), "live", "read now");
-	identity.source = GPUFABRIC_IDENTITY_SOURCE_DECLARED;
+	identity.source = IDENTITY_DECLARED;
 	is_str(identity_text(buf, &identity, 0), "declared", "declared");
-	identity.source = GPUFABRIC_IDENTITY_SOURCE_UNKNOWN;
+	identity.source = IDENTITY_UNKNOWN;
 	is_str(identity_text(buf, &identity, 0), "-", "nothing is known");
 }
 
@@ -230,7 +230,7 @@ static void test_nothing(void)
 	free(ctx.error);
 	ctx.error = NULL;
 	is_int(knowledge_load(&ctx, &knowledge, false), CTL_DONE, "and not to look");
-	is_identity(&knowledge, "3-2", GPUFABRIC_IDENTITY_SOURCE_UNKNOWN, "-");
+	is_identity(&knowledge, "3-2", IDENTITY_UNKNOWN, "-");
 	knowledge_free(&knowledge);
 	free(ctx.error);
 }
