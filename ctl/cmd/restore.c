@@ -11,7 +11,6 @@
 #include "cli/ctl.h"
 #include "cli/out.h"
 #include "cmd/options.h"
-#include "op/clean.h"
 #include "op/op.h"
 #include "op/saved.h"
 #include "session/session.h"
@@ -187,14 +186,16 @@ static int compose(struct session *session, const struct op_terms *terms, const 
 		op.ids[i] = wanted->slots[i].ids;
 	ret = op_start(session, &op);
 	*again = op.cleaned;
-	if (!ret)
-		ret = op_await_whole(session, &op, &stopped);
+	if (ret || session->ctx->dry_run)
+		goto out;
+	ret = op_await_whole(session, &op, &stopped);
 	if (!ret)
 		ret = op_finish(session, &op);
 	if (!ret && stopped)
 		ret = op_stopped(session, &op);
 	if (!ret)
 		compare_serials(session, wanted);
+out:
 	op_free(&op);
 	return ret;
 }
@@ -203,23 +204,18 @@ static int restore_try(struct session *session, const struct op_terms *terms,
 		       const struct saved *saved, const struct saved_composition *wanted,
 		       bool *again)
 {
-	const struct handover_to to = receiver_of(wanted);
 	struct ctl_ctx *ctx = session->ctx;
 	struct gf_slot **slots;
-	int ret = CTL_DONE;
+	int ret;
 
 	*again = false;
-	if (!ctx->dry_run)
-		ret = restore_settle(session, wanted);
+	ret = restore_settle(session, wanted);
 	if (ret)
 		return ret;
 	slots = restore_find_slots(session, wanted);
 	if (!slots)
 		return CTL_FAILED;
-	if (!ctx->dry_run)
-		ret = compose(session, terms, saved, wanted, slots, again);
-	else if (!terms->dirty)
-		ret = clean_slots(session, terms, &to, slots, wanted->n_slots, again);
+	ret = compose(session, terms, saved, wanted, slots, again);
 	if (!ret && ctx->dry_run)
 		out_note(ctx->out, "would", "would ", "restore %s", wanted->name);
 	if (!ret && !ctx->dry_run)

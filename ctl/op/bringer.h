@@ -27,7 +27,8 @@ struct bring_wish {
  *	error after which @begun of the bringer says whether anything can have been brought
  * @give_back: those with @which set as well, of a bringer that has brought only those that it
  *	has; NULL, or what went wrong and the commands that do it
- *	by hand, in lines, which the caller frees. No signal stops it
+ *	by hand, in lines, which the caller frees. No signal stops it. With -n a manager is only
+ *	asked, and what would be given back is said
  * @would: for -n: say what would be brought; an error where that is known to be impossible
  * @would_return: for -n: say what would be given back
  * @by_hand: the command that gives a slot's card back; the caller frees

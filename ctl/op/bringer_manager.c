@@ -354,6 +354,15 @@ static int unbind_all(struct session *session, struct bringer *b, struct manager
 	return ret;
 }
 
+/* For -n, what the manager has to unbind. */
+static void say_unbound(struct session *session, struct bringer *b, const struct manager_gpu *gpus,
+			size_t n)
+{
+	for (b->given = 0; b->given < n; b->given++)
+		out_note(session->ctx->out, "would", "would ", "give %s back to fabric manager %s",
+			 gpus[b->given].id, b->conf->name);
+}
+
 static int give_back_now(struct session *session, struct bringer *b, const struct hook_slots *about,
 			 const bool *both)
 {
@@ -363,9 +372,11 @@ static int give_back_now(struct session *session, struct bringer *b, const struc
 	size_t n = ret ? 0 : list_ours(b, about, both, &seen.inventory, gpus);
 
 	b->given = 0;
-	if (!ret)
+	if (!ret && session->ctx->dry_run)
+		say_unbound(session, b, gpus, n);
+	else if (!ret)
 		ret = unbind_all(session, b, gpus, n);
-	if (b->given)
+	if (b->given && !session->ctx->dry_run)
 		bringers_await_empty(session, about->names, both, about->n);
 	if (!ret)
 		ret = check_unknown(session, b, both, gpus, n, &seen.inventory);

@@ -57,7 +57,10 @@ static void say_slots(struct session *session, const char *before, const char *w
 		out_note(session->ctx->out, "would", before, "%s%s", word, slots[i]->name);
 }
 
-/* For -n: nothing is changed, and what keeps the operation from being made is said. */
+/*
+ * For -n: nothing is changed, and what keeps the operation from being made is said. The module is
+ * not asked where it would refuse what has yet to be drained or brought.
+ */
 static int op_would(struct session *session, struct op *op, const struct placement *placement)
 {
 	const struct removal *removal = &op->removal;
@@ -69,8 +72,10 @@ static int op_would(struct session *session, struct op *op, const struct placeme
 		told_render(session->ctx, &op->gone);
 		told_render(session->ctx, &op->come);
 	}
-	if (!ret && op->kind == OP_ATTACH && !op->absent)
+	if (!ret && op->n_add && !op->n_remove && !op->absent) {
 		ret = submit_check(session, op, placement);
+		op->error = ret ? gfc_last_errno(session->client) : 0;
+	}
 	if (ret)
 		return ret;
 	say_slots(session, would[op->kind].before, would[op->kind].add, op->add, op->n_add);
@@ -379,6 +384,7 @@ static bool lost_race(const struct op *op, const struct op_race *race)
 	case EBUSY:
 	case ENODEV:
 	case EIO:
+	case ETIMEDOUT:
 		return op->n_add;
 	case ESTALE:
 		return op->kind == OP_RESIZE || op->kind == OP_COMPOSE;

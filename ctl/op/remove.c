@@ -497,14 +497,8 @@ int removal_give_back(struct session *session, const char *name, size_t *given)
 	/* A hook cannot say whether the fabric has a card there. */
 	if (!bringer || bringer->driver != &bringer_manager)
 		goto out;
-	if (session->ctx->dry_run) {
-		const struct hook_slots about = { .names = &own, .n = 1 };
-
-		bringer->driver->would_return(session, bringer, &about);
-		*given = 1;
-		goto out;
-	}
-	ret = bringing_begin(session->ctx, &bringing, &own, NULL, 1);
+	if (!session->ctx->dry_run)
+		ret = bringing_begin(session->ctx, &bringing, &own, NULL, 1);
 	if (!ret)
 		ret = give_back_locked(session, bringer, name, given);
 	bringing_end(&bringing);

@@ -556,8 +556,11 @@ unbind gpu0 gpu1" "$mode: by one request as well"
 	like "$(gpuctl detach "${s[1]}" 2>&1)" "by hand: gpuctl fabric unbind ${s[1]}$" "$mode: what cannot be given back"
 	rm $fm/down.unbind
 	is "$(ledger)" "gpu0=here@sw/p1" "$mode: is still there"
+	like "$(gpuctl -n detach "${s[1]}")" "would give gpu0 back to fabric manager rack" "$mode: -n says that it would go"
+	is "$(ledger)" "gpu0=here@sw/p1" "$mode: and does nothing"
 	check "$mode: by hand" gpuctl fabric unbind "${s[1]}"
 	all_back "by hand"
+	like "$(gpuctl -n detach "${s[1]}")" "^${s[1]} has no attached GPU: nothing to do" "$mode: -n does not promise what is not there"
 
 	note "$mode: fabric bind"
 	like "$(gpuctl -n fabric bind any:2 | xargs)" "would bind gpu0 of fabric manager rack to ${s[1]} would bind gpu1" "$mode: -n"

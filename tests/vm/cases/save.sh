@@ -80,9 +80,19 @@ like "$(head -c 7 <&9)" h100-80 "the GPU that was in use all the time still is"
 exec 9<&-
 is "$(gpuctl history | grep -c ' attach ')" 0 "none was powered anew"
 
+note "GPUs that somebody else has"
+check "its claims end" gpuctl release train
+check "both" gpuctl release serve
+check "another composition has two of the three" gpuctl compose most --gpus 2
+check_rc 4 "a dry run is refused" gpuctl -n restore
+like "$(gpuctl -n restore 2>&1)" "(train|serve): .*the slot is claimed by a composition" "and says why"
+check_rc 4 "as it is without -n" gpuctl restore
+check_rc 1 "a dry run of compose, as the name is taken" gpuctl -n compose most --gpus 1
+gpuctl release train >/dev/null 2>&1
+gpuctl release serve >/dev/null 2>&1
+check "all of that goes" gpuctl release most
+
 note "a new start of everything"
-gpuctl release train >/dev/null
-gpuctl release serve >/dev/null
 check "all modules go" unload
 check "and come" load slots=6 'gpus=*:h100-80:off'
 check "what was saved is restored" gpuctl restore
