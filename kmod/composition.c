@@ -129,16 +129,23 @@ void gf_composition_unclaim(struct gf_slot *slot)
 	gf_slot_put(slot);
 }
 
-/* An operation that is under way does so when it ends. */
+/* A slot that was away, as with its driver, is nobody else's. Operations do this when they end. */
 void gf_composition_judge(struct gf_composition *composition)
 {
 	enum gpufabric_composition_state state = GPUFABRIC_COMPOSITION_STATE_ACTIVE;
-	const struct gf_slot *slot;
+	struct gf_slot *slot, *next, *heir;
 
 	gf_assert_locked();
 	if (composition->op)
 		return;
-	list_for_each_entry(slot, &composition->members, member) {
+	list_for_each_entry_safe(slot, next, &composition->members, member) {
+		heir = slot->retired ? gf_slot_find_name(slot->name) : NULL;
+		if (heir && !heir->composition && !(heir->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)) {
+			gf_composition_unclaim(slot);
+			gf_composition_claim(composition, heir);
+			composition->state = GPUFABRIC_COMPOSITION_STATE_RESIZING;
+			slot = heir;
+		}
 		if (!gf_state_has_gpu(slot->state) || slot->retired)
 			state = GPUFABRIC_COMPOSITION_STATE_DEGRADED;
 	}

@@ -519,19 +519,6 @@ static struct gf_switch *switch_create(struct pci_dev *port)
 	return sw;
 }
 
-static struct gf_switch *switch_lookup(const struct pci_bus *bus)
-{
-	struct gf_switch *sw;
-	unsigned long id;
-
-	gf_assert_locked();
-	xa_for_each(&gf.switches, id, sw) {
-		if (sw->bus == bus)
-			return sw;
-	}
-	return NULL;
-}
-
 /*
  * The switch of a port, with one more slot counted; NULL without memory. For the inventory worker
  * alone, so that none is made twice; under pci_rescan_remove_lock, and not the fabric's lock.
@@ -539,15 +526,16 @@ static struct gf_switch *switch_lookup(const struct pci_bus *bus)
 static struct gf_switch *switch_get(struct pci_dev *port)
 {
 	struct gf_switch *sw;
+	unsigned long id;
 
 	scoped_guard(mutex, &gf.lock) {
-		sw = switch_lookup(port->bus);
-		if (sw)
+		xa_for_each(&gf.switches, id, sw) {
+			if (sw->bus != port->bus)
+				continue;
 			sw->slots++;
+			return sw;
+		}
 	}
-	if (sw)
-		return sw;
-
 	sw = switch_create(port);
 	if (!sw)
 		return NULL;
@@ -677,6 +665,8 @@ static void slot_dispose(struct gf_slot *slot)
 
 static int enter_slot(struct gf_slot *slot, struct gf_snapshot *snap)
 {
+	struct gf_composition *composition;
+	unsigned long id;
 	int err;
 
 	gf_assert_locked();
@@ -690,6 +680,8 @@ static int enter_slot(struct gf_slot *slot, struct gf_snapshot *snap)
 	gf_slot_publish(slot);
 	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_ADDED);
 	reconcile(slot, snap);
+	xa_for_each(&gf.compositions, id, composition)
+		gf_composition_judge(composition);
 	return 0;
 }
 

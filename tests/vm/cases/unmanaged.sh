@@ -25,6 +25,7 @@ is_unmanaged() { [[ "$(flags "$1")" = *unmanaged* ]]; }
 power() { cat "/sys/bus/pci/slots/$1/power"; }
 is_listed() { gpuctl -j list | jq -e --arg slot "$1" '.slots[] | select(.slot == $slot)'; }
 is_gone() { ! is_listed "$1"; }
+composed() { gpuctl -j list | jq -r '.compositions[] | [.name, .state, .slots[]] | join(" ")'; }
 
 check "the simulator loads" modprobe gpufabric_sim mode=own switches=1 slots=4 latency_ms=20 \
 	'gpus=0.0:l40s,0.1:l40s:off,0.2:l40s,0.3:l40s:off' || bail_out "no simulator"
@@ -96,11 +97,32 @@ check "it comes with one that can be held" wait_for 10 is_listed sim0-3
 check "and is managed" is_managed sim0-3
 check "detached" gpuctl detach sim0-3
 check "and attached" gpuctl attach sim0-3
+check "a composition has it, and another one" g compose both sim0-3 sim0-0
 guard=$(basename "$(readlink -f /sys/bus/platform/drivers/gpufabric_sim/gpufabric_sim_slot.3)")
 echo "$guard" >/sys/bus/platform/drivers/gpufabric_sim/unbind
 check "it goes when that is unbound" wait_for 10 is_gone sim0-3
+is "$(composed)" "both degraded sim0-3 sim0-0" "the composition is told"
+gpuctl watch >/tmp/told &
+watch=$!
+check "somebody watches" wait_for 10 grep -q . /tmp/told
 echo "$guard" >/sys/bus/platform/drivers/gpufabric_sim/bind
 check "and comes when it is bound" wait_for 10 in_state sim0-3 ready
+is "$(composed)" "both active sim0-0 sim0-3" "still the composition's"
+check "which is told" wait_for 10 grep -q "both.*active" /tmp/told
+kill $watch
+wait $watch
+check_rc 4 "and nobody else's" gpuctl detach sim0-3
+knob 3 slot_driver 0
+check "its driver goes" wait_for 10 is_gone sim0-3
+knob 3 slot_driver unguarded
+check "it comes with one that cannot be held" wait_for 10 is_listed sim0-3
+is "$(gpuctl -j show sim0-3 | jq -r '.slot.composition')" null "the composition does not have that"
+check "it is released" gpuctl release both
+knob 3 slot_driver 0
+check "the slot goes" wait_for 10 is_gone sim0-3
+knob 3 slot_driver 1
+check "and comes as it was" wait_for 10 in_state sim0-3 ready
+check "a GPU for the other slot" gpuctl attach sim0-0
 
 note "a driver that leaves under listings"
 for ((i = 0; i < 20; i++)); do
