@@ -36,10 +36,7 @@ static int set_poll_ms(const char *value, const struct kernel_param *param)
 	return 0;
 }
 
-static const struct kernel_param_ops poll_ops = {
-	.set = set_poll_ms,
-	.get = param_get_uint,
-};
+static const struct kernel_param_ops poll_ops = { .set = set_poll_ms, .get = param_get_uint };
 
 module_param_cb(poll_ms, &poll_ops, &poll_ms, 0644);
 MODULE_PARM_DESC(poll_ms, "Interval in milliseconds, 100 to 60000, of the checks for new slots, new cards and GPUs that do not answer; a change that is undone between two checks is missed. 0: check only when the kernel reports an event of a slot (default 1000)");

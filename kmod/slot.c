@@ -347,7 +347,8 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 		gf_slot_trigger(slot, GF_ABSENT);
 	} else if (snap->gpu >= 0 && !gf_state_has_gpu(before) &&
 		   /* Only new functions end a fault or loss, not those left behind. */
-		   ((before != GF_STATE_FAULT && before != GF_STATE_LOST) || !had_functions)) {
+		   ((before != GF_STATE_FAULT && before != GF_STATE_LOST) || !had_functions ||
+		    replaced)) {
 		reconcile_gpu(slot);
 	}
 	if (differs && slot->state == before)

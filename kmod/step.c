@@ -273,7 +273,9 @@ static void power_off_failed(struct gf_step *step, bool powered)
 
 	if (!IS_ERR(snap) && (snap->nr_functions ? powered : snap->power)) {
 		gf_snapshot_free(snap);
-		power_off(step);
+		/* What came in place of the step's card is for the next look. */
+		if (power_off(step) == -ESTALE)
+			return;
 		snap = gf_snapshot_take(step->slot);
 	}
 	take_snapshot(step, snap);

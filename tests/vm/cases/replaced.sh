@@ -143,6 +143,26 @@ before_an_attach()
 	check "$mode: what failed is cleared" g clear "$(name 3)"
 }
 
+while_a_driver_is_awaited()
+{
+	local slot gpu attach
+	slot=$(name 2)
+
+	check "$mode: a slot is off" g detach "$slot"
+	knob 2 driver probe-fail
+	g -d 60000 attach "$slot" 2>/tmp/error &
+	attach=$!
+	check "$mode: its GPU waits for a driver" g wait "$slot" attached
+	gpu=$(address_of "$slot")
+	check "$mode: another one comes in its place" replace "$gpu"
+	check_fails "$mode: which is not the one that was asked for" wait "$attach"
+	like "$(cat /tmp/error)" "$slot: .*surprise" "$mode: that is said"
+	check "$mode: it is ready, as one that was put in" g wait "$slot" ready
+	is "$(powered 2) $(address_of "$slot") $(contents_of "$slot")" "1 $gpu unknown" "$mode: and stays, and what it holds is not known"
+	check "$mode: it is detached" g detach "$slot"
+	check "$mode: and attached" g attach "$slot"
+}
+
 while_a_resize_waits()
 {
 	local slot other resize
@@ -174,6 +194,7 @@ for mode in $(brief own "own pciehp"); do
 	between_two_looks
 	before_a_removal
 	before_an_attach
+	while_a_driver_is_awaited
 	while_a_resize_waits
 	check "$mode: the modules unload" unload || bail_out "the modules stay"
 done
