@@ -3,8 +3,8 @@
  * DOC: the emitter
  *
  * Everything a command says is collected as items in their order: tables,
- * lines and notes. Every row keeps a JSON object and the texts of its cells
- * side by side, so that both outputs come from the same calls. Printing
+ * lines and notes. A row keeps a JSON object or the texts of its cells, as the output
+ * is for programs or for people, so that both come from the same calls. Printing
  * happens in out_flush(): only then are the widths of columns known.
  */
 #include <errno.h>
@@ -19,8 +19,8 @@
 
 /**
  * struct out_row_data - a row
- * @json: its fields
- * @texts: one text a column, NULL where none was set
+ * @json: its fields; NULL in an output for people
+ * @texts: one text a column, NULL where none was set; NULL in JSON
  * @subs: tables below the row
  * @n_subs: how many
  * @keys: columns that @json has, a bit each, of those that a bit is for
@@ -38,7 +38,8 @@ struct out_table {
 	const struct out_column *columns;
 	size_t n_columns;
 	enum out_layout layout;
-	struct json_object *target; /* array that rows go to, or the object of OUT_SINGLE */
+	/* Array that rows go to, or the object of OUT_SINGLE; NULL in an output for people. */
+	struct json_object *target;
 	struct out_row_data *rows;
 	size_t n_rows;
 	size_t next; /* column that is likely to be set next */
@@ -173,6 +174,8 @@ static struct out_table *table_new(struct out *out, struct json_object *parent, 
 		if (c->title)
 			table->hidden = false;
 	}
+	if (!out->json)
+		return table;
 	if (!name) {
 		table->target = parent;
 		return table;
@@ -223,9 +226,9 @@ void out_row(struct out_table *table)
 	table->rows = mem_push(table->rows, table->n_rows, sizeof(*table->rows));
 	row = &table->rows[table->n_rows++];
 	memset(row, 0, sizeof(*row));
-	if (!table->out->json)
+	if (!table->out->json) {
 		row->texts = mem_zalloc(table->n_columns, sizeof(char *));
-	if (table->layout == OUT_SINGLE) {
+	} else if (table->layout == OUT_SINGLE) {
 		row->json = table->target;
 	} else {
 		row->json = json_object_new_object();
@@ -339,14 +342,21 @@ void out_str(struct out_table *table, const char *column, const char *value)
 
 void out_strf(struct out_table *table, const char *column, const char *fmt, ...)
 {
+	struct cell cell = cell_of(table, column);
 	va_list ap;
 	char *s;
 
+	if (!cell.value && !cell.text)
+		return;
 	va_start(ap, fmt);
 	s = mem_vprintf(fmt, ap);
 	va_end(ap);
-	out_str(table, column, s);
-	free(s);
+	if (cell.value)
+		cell_set_value(&cell, new_string(s));
+	if (cell.text)
+		cell_set_text(&cell, s);
+	else
+		free(s);
 }
 
 void out_uint(struct out_table *table, const char *column, uint64_t value)
@@ -470,9 +480,19 @@ void out_line(struct out *out, const char *fmt, ...)
 	text_tame(item->text, true);
 }
 
-void out_note(struct out *out, const char *name, const char *prefix, const char *fmt, ...)
+static void document_add_note(struct json_object *document, const char *name, const char *text)
 {
 	struct json_object *array;
+
+	if (!json_object_object_get_ex(document, name, &array)) {
+		array = json_object_new_array();
+		json_object_object_add(document, name, array);
+	}
+	json_object_array_add(array, new_string(text));
+}
+
+void out_note(struct out *out, const char *name, const char *prefix, const char *fmt, ...)
+{
 	struct out_item *item;
 	va_list ap;
 	char *s;
@@ -481,11 +501,8 @@ void out_note(struct out *out, const char *name, const char *prefix, const char 
 	s = mem_vprintf(fmt, ap);
 	va_end(ap);
 
-	if (!json_object_object_get_ex(out->document, name, &array)) {
-		array = json_object_new_array();
-		json_object_object_add(out->document, name, array);
-	}
-	json_object_array_add(array, new_string(s));
+	if (out->json)
+		document_add_note(out->document, name, s);
 	item = out_add_item(out);
 	item->text = mem_printf("%s%s", prefix, s);
 	text_tame(item->text, false);
@@ -515,6 +532,15 @@ static const char *cell_text(const struct out_table *table, const struct out_row
 	return row->texts[column] ? row->texts[column] : "-";
 }
 
+static void print_blanks(FILE *f, size_t n)
+{
+	static const char blanks[] = "                                ";
+
+	for (; n > sizeof(blanks) - 1; n -= sizeof(blanks) - 1)
+		fwrite(blanks, 1, sizeof(blanks) - 1, f);
+	fwrite(blanks, 1, n, f);
+}
+
 /* One line; @row NULL prints the heading. Blanks at the end are never printed. */
 static void print_line(FILE *f, const struct out_table *table, const struct out_row_data *row,
 		       const struct shown *shown, int indent)
@@ -529,10 +555,12 @@ static void print_line(FILE *f, const struct out_table *table, const struct out_
 			pending += pad;
 			pad = 0;
 		}
-		if (*s)
-			fprintf(f, "%*s%s", (int)pending, "", s);
-		else
+		if (*s) {
+			print_blanks(f, pending);
+			fputs(s, f);
+		} else {
 			pad += pending;
+		}
 		pending = pad + 2;
 	}
 	fputc('\n', f);

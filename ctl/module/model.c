@@ -22,25 +22,35 @@ int gf_message_read(const void *attrs, size_t len, struct gf_message *message)
 
 	if (err)
 		return err;
-	if (message->has.slot && !slot->name)
-		slot->name = mem_printf("#%u", slot->id);
-	if (message->has.sw && !sw->address)
-		sw->address = mem_printf("#%u", sw->id);
-	if (message->has.composition && !composition->name)
-		composition->name = mem_printf("#%u", composition->id);
-	if (!slot->has.numa_node)
-		slot->numa_node = -1;
-	if (!sw->has.numa_node)
-		sw->numa_node = -1;
-	slot->state = gf_state_of(&slot->condition);
-	message->history.state = gf_state_of(&message->history.condition);
+	/* What did not come stays zero: object_free() relies on that. */
+	if (message->has.slot) {
+		if (!slot->name)
+			slot->name = mem_printf("#%u", slot->id);
+		if (!slot->has.numa_node)
+			slot->numa_node = -1;
+		slot->state = gf_state_of(&slot->condition);
+		slot->sequence = message->sequence;
+	}
+	if (message->has.sw) {
+		if (!sw->address)
+			sw->address = mem_printf("#%u", sw->id);
+		if (!sw->has.numa_node)
+			sw->numa_node = -1;
+		sw->sequence = message->sequence;
+	}
+	if (message->has.composition) {
+		if (!composition->name)
+			composition->name = mem_printf("#%u", composition->id);
+		composition->sequence = message->sequence;
+		composition->instance = message->instance;
+	}
+	if (message->has.history)
+		message->history.state = gf_state_of(&message->history.condition);
+	if (message->has.status) {
+		message->status.sequence = message->sequence;
+		message->status.instance = message->instance;
+	}
 	message->was = gf_state_of(&message->previous);
-	slot->sequence = message->sequence;
-	sw->sequence = message->sequence;
-	composition->sequence = message->sequence;
-	composition->instance = message->instance;
-	message->status.sequence = message->sequence;
-	message->status.instance = message->instance;
 	return 0;
 }
 
@@ -108,16 +118,28 @@ static int compare_compositions(const void *a, const void *b)
 	return gf_name_compare(ca->name, cb->name);
 }
 
+/* A dump of thousands of slots nearly always comes in order, and to see that is cheap. */
+static void model_sort(void *items, size_t n, size_t size,
+		       int (*compare)(const void *, const void *))
+{
+	const uint8_t *item = items;
+	size_t i;
+
+	for (i = 1; i < n; i++, item += size) {
+		if (compare(item, item + size) > 0) {
+			qsort(items, n, size, compare);
+			return;
+		}
+	}
+}
+
 void gf_fabric_sort(struct gf_fabric *fabric)
 {
-	if (fabric->n_slots)
-		qsort(fabric->slots, fabric->n_slots, sizeof(*fabric->slots), model_compare_slots);
-	if (fabric->n_switches)
-		qsort(fabric->switches, fabric->n_switches, sizeof(*fabric->switches),
-		      compare_switches);
-	if (fabric->n_compositions)
-		qsort(fabric->compositions, fabric->n_compositions, sizeof(*fabric->compositions),
-		      compare_compositions);
+	model_sort(fabric->slots, fabric->n_slots, sizeof(*fabric->slots), model_compare_slots);
+	model_sort(fabric->switches, fabric->n_switches, sizeof(*fabric->switches),
+		   compare_switches);
+	model_sort(fabric->compositions, fabric->n_compositions, sizeof(*fabric->compositions),
+		   compare_compositions);
 }
 
 struct gf_slot *gf_slot_by_name(const struct gf_fabric *fabric, const char *name)

@@ -515,15 +515,15 @@ int gfc_read(struct nlmsghdr *nlh, struct gf_message *message)
 			       message);
 }
 
-static int handle_reply(struct nlmsghdr *nlh, const struct answer *answer)
+/* @message is zero before and after: it is too large to be cleared for every reply of a dump. */
+static int handle_reply(struct nlmsghdr *nlh, const struct answer *answer,
+			struct gf_message *message)
 {
-	struct gf_message message = { 0 };
-	int err;
+	int err = gfc_read(nlh, message);
 
-	err = gfc_read(nlh, &message);
 	if (!err && answer->fn)
-		answer->fn(&message, answer->arg);
-	gf_message_free(&message);
+		answer->fn(message, answer->arg);
+	gf_message_free(message);
 	return err;
 }
 
@@ -545,6 +545,7 @@ static void take_datagram(struct gfc *client, struct nl_msg *request, unsigned c
 			  const struct answer *answer, struct exchange *x)
 {
 	struct nlmsghdr *nlh = (struct nlmsghdr *)buf;
+	struct gf_message message = { 0 };
 
 	for (; nlmsg_ok(nlh, len); nlh = nlmsg_next(nlh, &len)) {
 		/* What an earlier, abandoned request left behind is not ours. */
@@ -556,7 +557,7 @@ static void take_datagram(struct gfc *client, struct nl_msg *request, unsigned c
 			parse_error(client, request, nlh, &x->refusal);
 			x->finished = true;
 		} else if (nlh->nlmsg_type == client->family && !x->parse_error) {
-			x->parse_error = handle_reply(nlh, answer);
+			x->parse_error = handle_reply(nlh, answer, &message);
 		}
 	}
 }

@@ -159,6 +159,22 @@ int object_parse(const struct object *object, const void *attrs, size_t len, voi
 	return err;
 }
 
+/* A nest that did not come is zero already: most of a message never came. */
+static void object_clear(const struct object *object, uint8_t *bytes)
+{
+	size_t done = 0, i;
+
+	for (i = 0; i < object->n_fields; i++) {
+		const struct object_field *field = &object->fields[i];
+
+		if (field->kind != OBJECT_NEST || field->at < done || *(bool *)(bytes + field->has))
+			continue;
+		memset(bytes + done, 0, field->at - done);
+		done = field->at + field->nested->size;
+	}
+	memset(bytes + done, 0, object->size - done);
+}
+
 void object_free(const struct object *object, void *from)
 {
 	uint8_t *bytes = from;
@@ -180,7 +196,7 @@ void object_free(const struct object *object, void *from)
 			free(pointer_at(member));
 		}
 	}
-	memset(from, 0, object->size);
+	object_clear(object, bytes);
 }
 
 void *object_push(const struct object *object, void *items, size_t *n, void *from)

@@ -85,8 +85,8 @@ const char *render_state(uint32_t state)
 void render_slot_state(struct out_table *table, const struct gf_slot *slot)
 {
 	out_str(table, "state", render_state(slot->state));
-	out_text(table, "state", "%s%s", render_state(slot->state),
-		 slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED ? ", unmanaged" : "");
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
+		out_text(table, "state", "%s, unmanaged", render_state(slot->state));
 }
 
 const char *render_cause(uint32_t cause)
@@ -160,8 +160,8 @@ void render_slot(struct out_table *table, const struct gf_slot *slot,
 		/* One decimal for all, so that the column can be read down. */
 		uint64_t memory = identity->memory * identity->gpus;
 
-		out_bytes(table, "memory", memory);
-		out_text(table, "memory", "%.1f GiB", (double)memory / (1ull << 30));
+		out_cell(table, "memory", json_object_new_uint64(memory), "%.1f GiB",
+			 (double)memory / (1ull << 30));
 	}
 	render_slot_state(table, slot);
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
@@ -177,9 +177,10 @@ void render_slot(struct out_table *table, const struct gf_slot *slot,
 		out_text(table, "link", "%s !", link);
 	out_uint(table, "link_speed", slot->link.speed);
 	out_uint(table, "link_width", slot->link.width);
-	out_int(table, "numa_node", slot->numa_node);
 	if (slot->numa_node < 0)
-		out_text(table, "numa_node", "-");
+		out_cell(table, "numa_node", json_object_new_int64(slot->numa_node), "-");
+	else
+		out_int(table, "numa_node", slot->numa_node);
 	out_uint(table, "switch", slot->switch_id);
 	out_str(table, "port", slot->address);
 	out_str(table, "backend", gfnl_backend_name(slot->backend));
