@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/host/holders.c ctl/host/process.c ctl/host/vfs.c ctl/host/vm.c ctl/host/kernel_holders.c ctl/host/devnodes.c ctl/cli/out.c ctl/base/fault.c ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c
+// sources: ctl/host/holders.c ctl/host/process.c ctl/host/vfs.c ctl/host/vm.c ctl/host/kernel_holders.c ctl/host/devnodes.c ctl/cli/out.c ctl/cli/out_print.c ctl/base/fault.c ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c
 // packages: json-c libudev
 /*
  * Files of /proc and /sys, which other users and drivers write: a process with

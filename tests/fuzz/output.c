@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/cli/out.c ctl/base/fault.c ctl/base/text.c
+// sources: ctl/cli/out.c ctl/cli/out_print.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /*
  * Results with any text in them: what a driver, a process or an admin calls

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/cli/out.c ctl/base/text.c ctl/base/fault.c
+// sources: ctl/cli/out.c ctl/cli/out_print.c ctl/base/text.c ctl/base/fault.c
 // packages: json-c
 /* The emitter: the same calls give text for people and JSON for programs. */
 #include <errno.h>
