@@ -140,7 +140,8 @@ void gf_composition_judge(struct gf_composition *composition)
 		return;
 	list_for_each_entry_safe(slot, next, &composition->members, member) {
 		heir = slot->retired ? gf_slot_find_name(slot->name) : NULL;
-		if (heir && !heir->composition && !(heir->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)) {
+		if (heir && !heir->composition && !strcmp(heir->address, slot->address) &&
+		    !(heir->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)) {
 			gf_composition_unclaim(slot);
 			gf_composition_claim(composition, heir);
 			composition->state = GPUFABRIC_COMPOSITION_STATE_RESIZING;

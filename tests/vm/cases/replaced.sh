@@ -82,7 +82,7 @@ between_two_looks()
 # $slot was then.
 meanwhile()
 {
-	local request=() held
+	local request=() held met
 
 	while [ "$1" != -- ]; do
 		request+=("$1")
@@ -93,10 +93,11 @@ meanwhile()
 		hold_up "${held_up[@]}" || return 1
 		{ g "${request[@]}" 2>/tmp/error; echo $? >/tmp/status; g state "$slot" >/tmp/state; } &
 		held=$!
-		wait_for 20 is_held && "$@" || return 1
+		wait_for 20 is_held && "$@"
+		met=$?
 		if go_on; then
 			wait "$held"
-			return 0
+			return "$met"
 		fi
 		wait "$held"
 		"${again[@]}" || return 1
@@ -143,18 +144,36 @@ before_an_attach()
 	check "$mode: what failed is cleared" g clear "$(name 3)"
 }
 
+# attach_waits SLOT: for the driver of its GPU, which another one replaces before somebody looks.
+# $gpu is the address, $attach the request, which has not ended.
+attach_waits()
+{
+	for _ in 1 2 3 4 5; do
+		knob 2 driver probe-fail
+		g -d 60000 attach "$1" 2>/tmp/error &
+		attach=$!
+		g wait "$1" attached || return 1
+		gpu=$(address_of "$1")
+		hold_up gf_snapshot_take gf_step_run || return 1
+		echo 1 >"/sys/bus/pci/devices/$gpu/remove"
+		wait_for 20 is_held && echo 1 >/sys/bus/pci/rescan
+		if go_on; then
+			return 0
+		fi
+		wait "$attach"
+		g clear "$1"
+		g detach "$1"
+	done
+	return 1
+}
+
 while_a_driver_is_awaited()
 {
 	local slot gpu attach
 	slot=$(name 2)
 
 	check "$mode: a slot is off" g detach "$slot"
-	knob 2 driver probe-fail
-	g -d 60000 attach "$slot" 2>/tmp/error &
-	attach=$!
-	check "$mode: its GPU waits for a driver" g wait "$slot" attached
-	gpu=$(address_of "$slot")
-	check "$mode: another one comes in its place" replace "$gpu"
+	check "$mode: its GPU waits for a driver, and another one comes in its place" attach_waits "$slot"
 	check_fails "$mode: which is not the one that was asked for" wait "$attach"
 	like "$(cat /tmp/error)" "$slot: .*surprise" "$mode: that is said"
 	check "$mode: it is ready, as one that was put in" g wait "$slot" ready
