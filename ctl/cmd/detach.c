@@ -8,6 +8,7 @@
 #include "cli/out.h"
 #include "cmd/options.h"
 #include "op/op.h"
+#include "op/settle.h"
 #include "session/session.h"
 
 static const struct ctl_option options[] = {
@@ -167,7 +168,9 @@ static int detach_run_session(struct session *session, const struct op_terms *te
 
 	if (ctl_flag(session->ctx, "all"))
 		return detach_all(session, terms);
-	ret = session_slots(session, argc, argv, &slots);
+	ret = settle_slots(session, (const char *const *)argv, (size_t)argc, terms->wait_ms);
+	if (!ret)
+		ret = session_slots(session, argc, argv, &slots);
 	if (ret)
 		return ret;
 	ret = detach_slots(session, terms, slots, (size_t)argc);
@@ -200,13 +203,14 @@ const struct ctl_command cmd_detach = {
 	.args = "SLOT...|--all",
 	.summary = "remove GPUs and power their slots off",
 	.help = "If a process holds a GPU (open or mapped device nodes), the command lists it and changes nothing,\n"
-		"exit code 4. With --wait it announces the removal first, so that agents can let go, and withdraws the\n"
-		"announcement after that time. --force continues regardless, also if a composition claims the slot; a\n"
-		"driver that does not let go then leaves the slot stuck, exit code 7. The command also removes what is\n"
-		"left on the bus of a GPU that was lost or is in fault; its slot is off or empty then. The command names\n"
-		"the other GPUs of a declared group, because they lose their links to this GPU. Hooks run before and\n"
-		"after: see gpuctl-hooks(5). A GPU that a fabric manager has bound to the slot goes back to the manager,\n"
-		"also if the slot is off or empty: see gpuctl-fabric(5).",
+		"exit code 4. With --wait it waits until no operation is under way on the slots and announces the\n"
+		"removal, so that agents can let go; it withdraws the announcement after that time. --force continues\n"
+		"regardless, also if a composition claims the slot; a driver that does not let go then leaves the slot\n"
+		"stuck, exit code 7. The command also removes what is left on the bus of a GPU that was lost or is in\n"
+		"fault; its slot is off or empty then. The command names the other GPUs of a declared group, because\n"
+		"they lose their links to this GPU. Hooks run before and after: see gpuctl-hooks(5). A GPU that a fabric\n"
+		"manager has bound to the slot goes back to the manager, also if the slot is off or empty: see\n"
+		"gpuctl-fabric(5).",
 	.options = { options, remove_options, session_options },
 	.run = detach_run,
 };

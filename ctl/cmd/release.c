@@ -35,8 +35,9 @@ const struct ctl_command cmd_release = {
 	.group = CTL_COMPOSITIONS,
 	.args = "NAME",
 	.summary = "end a composition and power its slots off",
-	.help = "A process that holds a GPU stops the release, as it stops gpuctl detach. With --keep, only the claim\n"
-		"ends and the GPUs stay attached.",
+	.help = "A process that holds a GPU stops the release, and --wait is as with gpuctl detach: the release also waits\n"
+		"until no operation is under way on the composition. With --keep, only the claim ends and the GPUs stay\n"
+		"attached.",
 	.options = { options, remove_options, session_options },
 	.completes = "@compositions",
 	.run = release_run,

@@ -13,6 +13,7 @@
 #include "cmd/options.h"
 #include "op/op.h"
 #include "op/saved.h"
+#include "op/settle.h"
 #include "session/session.h"
 
 /* A file this long was written by something else. */
@@ -72,29 +73,17 @@ static const char *settled(const struct session *session, const struct saved *sa
 	return NULL;
 }
 
-static bool is_on_its_way(const struct session *session, const struct saved_composition *wanted)
-{
-	size_t i;
-
-	for (i = 0; i < wanted->n_slots; i++) {
-		const struct gf_slot *slot =
-			gf_slot_by_name(&session->fabric, wanted->slots[i].name);
-
-		if (slot &&
-		    (slot->state == GF_STATE_ATTACHING || slot->state == GF_STATE_DETACHING))
-			return true;
-	}
-	return false;
-}
-
-/* Until what others have begun with the slots has ended; what it is then is for the module. */
+/* Until what others have begun with the slots has ended. */
 static int restore_settle(struct session *session, const struct saved_composition *wanted)
 {
-	uint64_t end = text_monotonic() + SETTLE_MS, now;
-	int ret = CTL_DONE;
+	const char **names = mem_zalloc(wanted->n_slots + 1, sizeof(*names));
+	size_t i;
+	int ret;
 
-	while (!ret && is_on_its_way(session, wanted) && (now = text_monotonic()) < end)
-		ret = session_hear(session, (int)(end - now));
+	for (i = 0; i < wanted->n_slots; i++)
+		names[i] = wanted->slots[i].name;
+	ret = settle_slots(session, names, wanted->n_slots, SETTLE_MS);
+	free(names);
 	return ret;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/out.h"
 #include "op/op.h"
 #include "op/release.h"
+#include "op/settle.h"
 
 /* The members' slots, in the order of the composition. */
 static struct gf_slot **members_of(const struct session *session,
@@ -42,9 +43,13 @@ int release_composition(struct session *session, const struct op_terms *terms, c
 	struct gf_slot **slots;
 	char *failed;
 	size_t n;
-	int ret;
+	int ret = CTL_DONE;
 
-	ret = session_composition(session, name, &composition);
+	/* It would be another one then. */
+	if (!op.same)
+		ret = settle_composition(session, name, terms->wait_ms);
+	if (!ret)
+		ret = session_composition(session, name, &composition);
 	if (ret)
 		return ret;
 	slots = members_of(session, composition, &n);

@@ -221,7 +221,7 @@ echo remove-block >"$SIM/slot0.6/driver"
 check_rc 7 "a driver that does not let go: exit code 7" gpuctl detach sim0-6 --timeout 2s
 is "$(state sim0-6)" stuck "stuck"
 like "$(gpuctl list)" '^! sim0-6: stuck in detach: driver gpufabric-sim-gpu does not let go of' "list says who"
-check_rc 4 "nothing else can be done with the slot" gpuctl detach sim0-6
+check_rc 7 "nothing else can be done with the slot" gpuctl detach sim0-6
 echo remove-release >"$SIM/slot0.6/driver"
 wait_for 20 in_state sim0-6 off
 is "$(state sim0-6)" off "until the kernel comes back"

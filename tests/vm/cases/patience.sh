@@ -245,6 +245,48 @@ refused "fabric manager spare: it rejects the login" --gpus 5
 check_rc 5 "which is what a request without time ends with" gpuctl compose job --gpus 5
 umount ${program%/*}
 
+note "operations under way"
+rm -r $GPUCTL_CONFIG_DIR/fabric.d
+state() { gpuctl -j show "$1" | jq -r .slot.state; }
+in_state() { [ "$(state "$1")" = "$2" ]; }
+polls() { grep -q poll "/proc/$1/wchan"; }
+# waits COMMAND...: although an operation of $busy is under way, whose driver does not let go before.
+waits()
+{
+	"$@" >/tmp/waits 2>&1 &
+	client=$!
+	check "$*: it waits" wait_for 60 polls "$client"
+	echo remove-release >"$SIM/slot0.${busy#sim0-}/driver"
+}
+check "two GPUs" gpuctl compose job --gpus 2
+busy=$(gpuctl -j list | jq -r '.compositions[0].slots[1]')
+echo remove-block >"$SIM/slot0.${busy#sim0-}/driver"
+gpuctl resize job --remove "$busy" --timeout 10min >/tmp/resize 2>&1 &
+resize=$!
+check "one is given back, and its driver does not let go" wait_for 60 in_state "$busy" detaching
+check_rc 4 "a release is refused" gpuctl release job
+waits gpuctl resize job --gpus +1 --wait 1min
+ends 0 "it grows when the other one has ended"
+check "which has ended well" wait $resize
+busy=$(gpuctl -j list | jq -r '.compositions[0].slots[0]')
+echo remove-block >"$SIM/slot0.${busy#sim0-}/driver"
+gpuctl resize job --remove "$busy" --timeout 10min >/tmp/resize 2>&1 &
+resize=$!
+check "another one is given back, and its driver does not let go" wait_for 60 in_state "$busy" detaching
+waits gpuctl release job --wait 1min
+ends 0 "it is released when the other one has ended"
+check "which has ended well" wait $resize
+is "$(compositions)" "" "nothing is composed"
+check "one GPU" gpuctl attach "$busy"
+echo remove-block >"$SIM/slot0.${busy#sim0-}/driver"
+gpuctl detach "$busy" --timeout 10min >/tmp/detach 2>&1 &
+detach=$!
+check "it is detached, and its driver does not let go" wait_for 60 in_state "$busy" detaching
+check_rc 4 "another detach is refused" gpuctl detach "$busy"
+waits gpuctl detach "$busy" --wait 1min
+ends 0 "it has nothing to do when the first one has ended"
+check "which has ended well" wait $detach
+
 check "the module unloads" wait_for 10 rmmod gpufabric
 check "the simulator, too" rmmod gpufabric_sim
 finish

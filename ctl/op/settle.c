@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: waiting for others
+ *
+ * The module refuses what is about a slot that an operation is under way on. Who has time
+ * waits for its end, which an event tells.
+ */
+#include "base/text.h"
+#include "op/settle.h"
+
+/**
+ * struct settle - what has to come to rest
+ * @composition: by its name, with its slots; NULL: @names
+ * @names: of slots
+ * @n: number of @names
+ */
+struct settle {
+	const char *composition;
+	const char *const *names;
+	size_t n;
+};
+
+static bool settle_is_under_way(const struct gf_operation *operation)
+{
+	return operation->id && !operation->has.error;
+}
+
+static bool settle_slot_rests(const struct gf_slot *slot)
+{
+	return !slot || !settle_is_under_way(&slot->operation);
+}
+
+static bool settle_composition_rests(const struct session *session, const char *name)
+{
+	const struct gf_composition *composition = gf_composition_by_name(&session->fabric, name);
+	size_t i;
+
+	if (!composition)
+		return true;
+	if (settle_is_under_way(&composition->operation))
+		return false;
+	for (i = 0; i < composition->n_members; i++)
+		if (!settle_slot_rests(
+			    gf_slot_by_id(&session->fabric, composition->members[i].slot_id)))
+			return false;
+	return true;
+}
+
+static bool settle_rests(const struct session *session, const struct settle *settle)
+{
+	size_t i;
+
+	if (settle->composition)
+		return settle_composition_rests(session, settle->composition);
+	for (i = 0; i < settle->n; i++)
+		if (!settle_slot_rests(gf_slot_by_name(&session->fabric, settle->names[i])))
+			return false;
+	return true;
+}
+
+static int settle_wait(struct session *session, const struct settle *settle, uint64_t ms)
+{
+	uint64_t end = text_monotonic() + (session->ctx->dry_run ? 0 : ms), now;
+	int ret = CTL_DONE;
+
+	while (!ret && !settle_rests(session, settle) && (now = text_monotonic()) < end)
+		ret = session_hear(session, (int)(end - now));
+	return ret;
+}
+
+int settle_slots(struct session *session, const char *const *names, size_t n, uint64_t ms)
+{
+	const struct settle settle = { .names = names, .n = n };
+
+	return settle_wait(session, &settle, ms);
+}
+
+int settle_composition(struct session *session, const char *name, uint64_t ms)
+{
+	const struct settle settle = { .composition = name };
+
+	return settle_wait(session, &settle, ms);
+}
