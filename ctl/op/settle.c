@@ -39,10 +39,12 @@ static bool settle_composition_rests(const struct session *session, const char *
 		return true;
 	if (settle_is_under_way(&composition->operation))
 		return false;
-	for (i = 0; i < composition->n_members; i++)
-		if (!settle_slot_rests(
-			    gf_slot_by_id(&session->fabric, composition->members[i].slot_id)))
+	for (i = 0; i < composition->n_members; i++) {
+		const uint32_t id = composition->members[i].slot_id;
+
+		if (!settle_slot_rests(gf_slot_by_id(&session->fabric, id)))
 			return false;
+	}
 	return true;
 }
 
