@@ -206,9 +206,6 @@ static void rescan_leave(struct gf_slot *slot)
 }
 
 const struct gf_backend gf_backend_rescan = {
-	.id = GPUFABRIC_BACKEND_RESCAN,
-	.set = rescan_set,
-	.status = rescan_status,
-	.enter = rescan_enter,
-	.leave = rescan_leave,
+	.id = GPUFABRIC_BACKEND_RESCAN, .set = rescan_set, .status = rescan_status,
+	.enter = rescan_enter, .leave = rescan_leave,
 };

@@ -175,7 +175,5 @@ static int slot_status(struct gf_slot *slot, bool *present, bool *power)
 }
 
 const struct gf_backend gf_backend_slot = {
-	.id = GPUFABRIC_BACKEND_SLOT,
-	.set = slot_set,
-	.status = slot_status,
+	.id = GPUFABRIC_BACKEND_SLOT, .set = slot_set, .status = slot_status,
 };

@@ -99,8 +99,7 @@ static int detach_as_named(const struct gf_check *slot, const char **why)
 static bool is_let_go(const struct gf_check *slot)
 {
 	return slot->foreign && slot->claim == GF_CLAIM_OURS && !slot->busy &&
-	       !(slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED) &&
-	       !gf_state_has_gpu(slot->state) &&
+	       !(slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED) && !gf_state_has_gpu(slot->state) &&
 	       slot->state != GF_STATE_ATTACHING && slot->state != GF_STATE_DETACHING;
 }
 

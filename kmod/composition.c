@@ -129,28 +129,45 @@ void gf_composition_unclaim(struct gf_slot *slot)
 	gf_slot_put(slot);
 }
 
-/* A slot that was away, as with its driver, is nobody else's. Operations do this when they end. */
+/* An operation that is under way does so when it ends. */
 void gf_composition_judge(struct gf_composition *composition)
 {
 	enum gpufabric_composition_state state = GPUFABRIC_COMPOSITION_STATE_ACTIVE;
-	struct gf_slot *slot, *next, *heir;
+	const struct gf_slot *slot;
 
 	gf_assert_locked();
 	if (composition->op)
 		return;
-	list_for_each_entry_safe(slot, next, &composition->members, member) {
-		heir = slot->retired ? gf_slot_find_name(slot->name) : NULL;
-		if (heir && !heir->composition && !strcmp(heir->address, slot->address) &&
-		    !(heir->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)) {
-			gf_composition_unclaim(slot);
-			gf_composition_claim(composition, heir);
-			composition->state = GPUFABRIC_COMPOSITION_STATE_RESIZING;
-			slot = heir;
-		}
+	list_for_each_entry(slot, &composition->members, member) {
 		if (!gf_state_has_gpu(slot->state) || slot->retired)
 			state = GPUFABRIC_COMPOSITION_STATE_DEGRADED;
 	}
 	gf_composition_state(composition, state);
+}
+
+/*
+ * A slot that is back, as with its slot driver, is still whose it was, unless an operation has
+ * begun with the one that went. Slots of one number can exchange their names, but not addresses.
+ */
+void gf_composition_inherit(struct gf_slot *heir)
+{
+	struct gf_composition *composition;
+	struct gf_slot *slot;
+	unsigned long id;
+
+	gf_assert_locked();
+	xa_for_each(&gf.compositions, id, composition) {
+		list_for_each_entry(slot, &composition->members, member) {
+			if (!slot->retired || slot->op || strcmp(slot->name, heir->name) ||
+			    strcmp(slot->address, heir->address))
+				continue;
+			gf_composition_unclaim(slot);
+			gf_composition_claim(composition, heir);
+			gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition,
+				 composition);
+			return;
+		}
+	}
 }
 
 void gf_composition_port_closed(u32 port)

@@ -84,9 +84,7 @@ static int fabric_uevent(gf_class_device *dev, struct kobj_uevent_env *env)
 }
 
 static struct class fabric_class = {
-	.name = "gpufabric",
-	.dev_uevent = fabric_uevent,
-	.devnode = fabric_devnode,
+	.name = "gpufabric", .dev_uevent = fabric_uevent, .devnode = fabric_devnode,
 };
 
 static void gpu_release(struct device *dev)

@@ -347,8 +347,7 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 		gf_slot_trigger(slot, GF_ABSENT);
 	} else if (snap->gpu >= 0 && !gf_state_has_gpu(before) &&
 		   /* Only new functions end a fault or loss, not those left behind. */
-		   ((before != GF_STATE_FAULT && before != GF_STATE_LOST) || !had_functions ||
-		    replaced)) {
+		   ((before != GF_STATE_FAULT && before != GF_STATE_LOST) || !had_functions)) {
 		reconcile_gpu(slot);
 	}
 	if (differs && slot->state == before)
@@ -666,8 +665,6 @@ static void slot_dispose(struct gf_slot *slot)
 
 static int enter_slot(struct gf_slot *slot, struct gf_snapshot *snap)
 {
-	struct gf_composition *composition;
-	unsigned long id;
 	int err;
 
 	gf_assert_locked();
@@ -680,9 +677,9 @@ static int enter_slot(struct gf_slot *slot, struct gf_snapshot *snap)
 	gf_device_init(slot);
 	gf_slot_publish(slot);
 	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_ADDED);
+	if (!(slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED))
+		gf_composition_inherit(slot);
 	reconcile(slot, snap);
-	xa_for_each(&gf.compositions, id, composition)
-		gf_composition_judge(composition);
 	return 0;
 }
 

@@ -540,9 +540,7 @@ void gf_step_watchdog(struct work_struct *work)
 	struct gf_step *step = container_of(work, struct gf_step, watchdog.work);
 	struct gf_slot *slot = step->slot;
 	struct gf_failure failure = {
-		.cause = GPUFABRIC_CAUSE_TIMEOUT,
-		.activity = activity_of(step),
-		.error = -ETIMEDOUT,
+		.cause = GPUFABRIC_CAUSE_TIMEOUT, .activity = activity_of(step), .error = -ETIMEDOUT,
 	};
 	const struct gf_function *gpu;
 
@@ -585,9 +583,7 @@ void gf_step_begin(struct gf_step *step)
 {
 	gf_assert_locked();
 	step->result = (struct gf_result){
-		.id = step->op->id,
-		.kind = step->op->kind,
-		.started = step->op->started,
+		.id = step->op->id, .kind = step->op->kind, .started = step->op->started,
 	};
 }
 

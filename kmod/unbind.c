@@ -128,8 +128,7 @@ static void bind_again(struct gf_slot *slot, struct gf_held *held)
 	int err;
 
 	restore_override(held);
-	if (!held->driver || READ_ONCE(held->pdev->dev.driver) ||
-	    READ_ONCE(slot->dying) ||
+	if (!held->driver || READ_ONCE(held->pdev->dev.driver) || READ_ONCE(slot->dying) ||
 	    !pci_device_is_present(held->pdev))
 		return;
 	err = device_driver_attach(held->driver, &held->pdev->dev);

@@ -136,9 +136,7 @@ struct gf_functions *gf_functions_on(struct pci_bus *bus)
 struct gf_functions *gf_functions_in(struct gf_slot *slot, bool vfs)
 {
 	struct collecting to = {
-		.deep = true,
-		.vfs = vfs,
-		.chosen = gf_inventory_is_card(slot->port),
+		.deep = true, .vfs = vfs, .chosen = gf_inventory_is_card(slot->port),
 	};
 
 	return collect_all(slot->port->subordinate, &to);

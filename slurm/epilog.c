@@ -17,7 +17,7 @@
 
 /* A Prolog may be composing still. */
 #define LOCK_MS 180000
-#define RELEASE_MS 120000
+#define RELEASE_MS 150000
 
 static int epilog_fault(uint32_t id, const char *node, const char *why)
 {

@@ -203,7 +203,7 @@ const struct ctl_command cmd_detach = {
 	.args = "SLOT...|--all",
 	.summary = "remove GPUs and power their slots off",
 	.help = "If a process holds a GPU (open or mapped device nodes), the command lists it and changes nothing,\n"
-		"exit code 4. With --wait it waits until no operation is under way on the slots and announces the\n"
+		"exit code 4. With --wait it waits until no operation is under way on SLOT and announces the\n"
 		"removal, so that agents can let go; it withdraws the announcement after that time. --force continues\n"
 		"regardless, also if a composition claims the slot; a driver that does not let go then leaves the slot\n"
 		"stuck, exit code 7. The command also removes what is left on the bus of a GPU that was lost or is in\n"

@@ -27,8 +27,7 @@ const struct ctl_option session_options[] = {
 };
 
 const struct ctl_option remove_options[] = {
-	{ "wait", 'w', "TIME",
-	  "wait this time for operations under way, and for holders once they are told" },
+	{ "wait", 'w', "TIME", "announce the removal and wait this time for holders to let go" },
 	{ "signal", 0, "SIGNAL",
 	  "send this signal to holders; they have 10s, or the time of --wait",
 	  "TERM INT HUP USR1 USR2 KILL" },

@@ -23,6 +23,7 @@
 #include "cmd/request.h"
 #include "module/nl.h"
 #include "op/resize.h"
+#include "op/settle.h"
 #include "session/session.h"
 #include "slurm/licences.h"
 
@@ -268,7 +269,9 @@ static int slurm_resize_run(struct ctl_ctx *ctx, int argc, char **argv)
 		free(run.name);
 		return ret;
 	}
-	ret = session_composition(&session, run.name, &composition);
+	ret = settle_composition(&session, run.name, terms.wait_ms);
+	if (!ret)
+		ret = session_composition(&session, run.name, &composition);
 	if (!ret) {
 		run.had = (unsigned int)composition->n_members;
 		ret = licences_read(ctx, &run);

@@ -68,16 +68,14 @@ static int op_would(struct session *session, struct op *op, const struct placeme
 	int ret;
 
 	ret = removal_check(session, removal);
-	if (!ret) {
-		told_render(session->ctx, &op->gone);
-		told_render(session->ctx, &op->come);
-	}
 	if (!ret && op->n_add && !op->n_remove && !op->absent) {
 		ret = submit_check(session, op, placement);
 		op->error = ret ? gfc_last_errno(session->client) : 0;
 	}
 	if (ret)
 		return ret;
+	told_render(session->ctx, &op->gone);
+	told_render(session->ctx, &op->come);
 	say_slots(session, would[op->kind].before, would[op->kind].add, op->add, op->n_add);
 	say_slots(session, would[op->kind].before, would[op->kind].remove,
 		  whole ? op->remove : removal->slots, whole ? op->n_remove : removal->n);

@@ -14,7 +14,6 @@
 #include "cli/out.h"
 #include "op/op.h"
 #include "op/resize.h"
-#include "op/settle.h"
 #include "op/supply.h"
 
 /**
@@ -359,7 +358,7 @@ static int resize_again(struct session *session, const struct op_terms *terms, v
 int resize(struct session *session, const struct op_terms *terms,
 	   const struct resize_request *request)
 {
-	int ret = settle_composition(session, request->name, terms->wait_ms);
+	int ret = resize_here(session, terms, request);
 	struct annotation note = { 0 };
 	struct handover_to to = { 0 };
 	struct gpu_request grow;
@@ -367,8 +366,6 @@ int resize(struct session *session, const struct op_terms *terms,
 	const char **kinds;
 	char *kind;
 
-	if (!ret)
-		ret = resize_here(session, terms, request);
 	if (ret != CTL_NO_FIT)
 		return ret;
 	kinds = mem_zalloc(request->gpus->n_kinds + 1, sizeof(*kinds));

@@ -25,9 +25,27 @@ static bool settle_is_under_way(const struct gf_operation *operation)
 	return operation->id && !operation->has.error;
 }
 
-static bool settle_slot_rests(const struct gf_slot *slot)
+/* The slot has done its part of an operation that others still have a part in. */
+static bool settle_is_part(const struct session *session, const struct gf_slot *slot)
 {
-	return !slot || !settle_is_under_way(&slot->operation);
+	size_t i;
+
+	for (i = 0; i < session->fabric.n_slots && slot->last_operation.id; i++)
+		if (session->fabric.slots[i].operation.id == slot->last_operation.id)
+			return true;
+	return false;
+}
+
+/*
+ * Who has announced a removal will ask for it soon. For a slot that is stuck nobody waits: its
+ * operation has failed.
+ */
+static bool settle_slot_rests(const struct session *session, const struct gf_slot *slot)
+{
+	if (!slot || slot->state == GF_STATE_STUCK)
+		return true;
+	return slot->state != GF_STATE_DRAINING && !settle_is_under_way(&slot->operation) &&
+	       !settle_is_part(session, slot);
 }
 
 static bool settle_composition_rests(const struct session *session, const char *name)
@@ -42,7 +60,7 @@ static bool settle_composition_rests(const struct session *session, const char *
 	for (i = 0; i < composition->n_members; i++) {
 		const uint32_t id = composition->members[i].slot_id;
 
-		if (!settle_slot_rests(gf_slot_by_id(&session->fabric, id)))
+		if (!settle_slot_rests(session, gf_slot_by_id(&session->fabric, id)))
 			return false;
 	}
 	return true;
@@ -55,7 +73,8 @@ static bool settle_rests(const struct session *session, const struct settle *set
 	if (settle->composition)
 		return settle_composition_rests(session, settle->composition);
 	for (i = 0; i < settle->n; i++)
-		if (!settle_slot_rests(gf_slot_by_name(&session->fabric, settle->names[i])))
+		if (!settle_slot_rests(session,
+				       gf_slot_by_name(&session->fabric, settle->names[i])))
 			return false;
 	return true;
 }

@@ -7,7 +7,7 @@
 
 /*
  * Wait at most @ms milliseconds until no operation is under way on the slots of these names, or on
- * a composition and its slots. What they are then is for the module to judge: CTL_DONE as well when
+ * a composition and its slots, and nobody drains them. What they are then is for the module to judge: CTL_DONE as well when
  * the time is over, or where there is nothing of the name. Afterwards the session can have another
  * snapshot. An error, of which the text is set, when the module cannot be heard or a signal came.
  * With -n nobody waits.
