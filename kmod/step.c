@@ -540,7 +540,7 @@ void gf_step_watchdog(struct work_struct *work)
 	struct gf_step *step = container_of(work, struct gf_step, watchdog.work);
 	struct gf_slot *slot = step->slot;
 	struct gf_failure failure = {
-		.cause = GPUFABRIC_CAUSE_TIMEOUT, .activity = activity_of(step), .error = -ETIMEDOUT,
+		.cause = GPUFABRIC_CAUSE_TIMEOUT, .error = -ETIMEDOUT, .activity = activity_of(step)
 	};
 	const struct gf_function *gpu;
 
