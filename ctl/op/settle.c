@@ -79,13 +79,24 @@ static bool settle_rests(const struct session *session, const struct settle *set
 	return true;
 }
 
+/* The last part of an operation can end before others begin to take back theirs: look again. */
 static int settle_wait(struct session *session, const struct settle *settle, uint64_t ms)
 {
 	uint64_t end = text_monotonic() + (session->ctx->dry_run ? 0 : ms), now;
+	bool heard = false;
 	int ret = CTL_DONE;
 
-	while (!ret && !settle_rests(session, settle) && (now = text_monotonic()) < end)
-		ret = session_hear(session, (int)(end - now));
+	while (!ret && (now = text_monotonic()) < end) {
+		if (!settle_rests(session, settle)) {
+			ret = session_hear(session, (int)(end - now));
+			heard = true;
+		} else if (heard) {
+			ret = session_refresh(session);
+			heard = false;
+		} else {
+			break;
+		}
+	}
 	return ret;
 }
 

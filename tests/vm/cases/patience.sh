@@ -287,6 +287,36 @@ waits gpuctl detach "$busy" --wait 1min
 ends 0 "it has nothing to do when the first one has ended"
 check "which has ended well" wait $detach
 
+check "two GPUs" gpuctl compose job --gpus 2
+read -r stays busy < <(gpuctl -j list | jq -r '.compositions[0].slots | join(" ")')
+exec 9</dev/gpufabric-sim/"$busy"
+gpuctl resize job --remove "$busy" --wait 9min >/tmp/resize 2>&1 9<&- &
+resize=$!
+check "one is to go, and somebody holds it" wait_for 60 in_state "$busy" draining
+check_rc 4 "a release is refused" gpuctl release job
+gpuctl release job --wait 1min >/tmp/waits 2>&1 9<&- &
+client=$!
+check "one with time waits" wait_for 60 polls "$client"
+exec 9<&-
+ends 0 "it is released when that has gone"
+check "which went well" wait $resize
+
+check "two GPUs" gpuctl compose job --gpus 2
+echo remove-block >"$SIM/slot0.${stays#sim0-}/driver"
+check_rc 7 "one does not go" gpuctl detach --force "$stays" --timeout 1s
+check_rc 7 "a release with time does not wait for that" timeout 120 gpuctl release job --wait 9min
+echo remove-release >"$SIM/slot0.${stays#sim0-}/driver"
+check "it goes" wait_for 60 in_state "$stays" off
+check "and all is released" gpuctl release job
+
+echo probe-fail >"$SIM/slot0.${busy#sim0-}/driver"
+gpuctl attach "$stays" "$busy" >/tmp/attach 2>&1 &
+check "one of two waits for a driver" wait_for 60 in_state "$busy" attached
+check "who detaches the other one with time waits for both" gpuctl detach "$stays" --wait 1min
+check_fails "they end as they have to" wait $!
+is "$(state "$stays")" off "and it is off"
+check "the slot of the other one is cleared" gpuctl clear "$busy"
+
 check "the module unloads" wait_for 10 rmmod gpufabric
 check "the simulator, too" rmmod gpufabric_sim
 finish

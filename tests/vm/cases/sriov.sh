@@ -13,7 +13,7 @@
 #
 # Once the module is held up as it looks, and all of them come meanwhile; then both go on as
 # often as they like. Where something is written beyond its memory, slub_debug says so.
-# "sriov.sh ROUNDS" for more. See the case sriov-qemu for a card that others emulate.
+# "sriov.sh ROUNDS" for more: 167 are 1,002 times in three slots and two modes. See the case sriov-qemu for a card that others emulate.
 #
 # brief: rounds that are the same each time
 # before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
@@ -61,15 +61,18 @@ lists()
 	done
 }
 
-# Slot 1 has no driver at times, and then no virtual functions.
+# Slot 1 has no driver at times, and then no virtual functions. Whatever the kernel complains of
+# taints it, and its log is long.
 storm()
 {
-	local slot=$1 i
+	local slot=$1 i before now
 
+	read -r before </proc/sys/kernel/tainted
 	for ((i = 0; i < rounds; i++)); do
 		knob "$slot" driver "vfs $vfs" 2>/dev/null || [ "$slot" = 1 ] || return
 		knob "$slot" driver "vfs 0" 2>/dev/null || [ "$slot" = 1 ] || return
-		! dmesg | grep -qE "$sound" || return
+		read -r now </proc/sys/kernel/tainted
+		[ "$now" = "$before" ] || return
 	done
 }
 
