@@ -294,7 +294,7 @@ const struct ctl_command cmd_restore = {
 		"exists or its lease is over. gpuctl restores as many compositions as it can and names the rest. The\n"
 		"module verifies that the GPUs are of the same kind as before. A file that is corrupt or written by a\n"
 		"newer gpuctl is refused as a whole; if nothing was saved, there is nothing to do. gpuctl waits up to a\n"
-		"minute for slots that are changing power.",
+		"minute for operations under way on the slots.",
 	.options = { options, session_options },
 	.run = restore_run,
 };
