@@ -463,7 +463,7 @@ static void settle_late(struct gf_slot *slot)
 {
 	gf_assert_locked();
 	dev_info(&slot->dev, "%s: the operation that was stuck has returned\n", slot->name);
-	if (!gf_snapshot_gpu(slot->snap))
+	if (READ_ONCE(slot->dying) || !gf_snapshot_gpu(slot->snap))
 		gf_slot_trigger(slot, left_as(slot, GF_BACK_OFF, GF_BACK_EMPTY));
 	else if (!gf_slot_trigger(slot, GF_BACK_GPU))
 		gf_slot_gpu_came(slot);

@@ -23,7 +23,7 @@
 #define CONTROLLER_MS 60000
 #define LOCK_MS 60000
 #define COMPOSE_MS 110000
-#define RELEASE_MS 60000
+#define RELEASE_MS 150000
 /* GPUs of the job before are on their way back. */
 #define WAIT "60s"
 #define ARGS_MAX (2 * GRES_KINDS_MAX + 20)

@@ -22,7 +22,7 @@ static int resize_run(struct ctl_ctx *ctx, int argc, char **argv)
 		return ret;
 	ret = resize_read(ctx, argv[0], &asked, &request);
 	if (!ret)
-		ret = settle_composition(&session, request.name, terms.wait_ms);
+		ret = settle_composition(&session, request.name, false, terms.wait_ms);
 	if (!ret)
 		ret = resize(&session, &terms, &request);
 	resize_request_free(&request);

@@ -269,7 +269,7 @@ static int slurm_resize_run(struct ctl_ctx *ctx, int argc, char **argv)
 		free(run.name);
 		return ret;
 	}
-	ret = settle_composition(&session, run.name, terms.wait_ms);
+	ret = settle_composition(&session, run.name, false, terms.wait_ms);
 	if (!ret)
 		ret = session_composition(&session, run.name, &composition);
 	if (!ret) {

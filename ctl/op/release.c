@@ -47,7 +47,7 @@ int release_composition(struct session *session, const struct op_terms *terms, c
 
 	/* It would be another one then. */
 	if (!op.same)
-		ret = settle_composition(session, name, terms->wait_ms);
+		ret = settle_composition(session, name, !op.keep, terms->wait_ms);
 	if (!ret)
 		ret = session_composition(session, name, &composition);
 	if (ret)

@@ -13,11 +13,13 @@
  * @composition: by its name, with its slots; NULL: @names
  * @names: of slots
  * @n: number of @names
+ * @drains: what others drain does not rest
  */
 struct settle {
 	const char *composition;
 	const char *const *names;
 	size_t n;
+	bool drains;
 };
 
 static bool settle_is_under_way(const struct gf_operation *operation)
@@ -25,13 +27,18 @@ static bool settle_is_under_way(const struct gf_operation *operation)
 	return operation->id && !operation->has.error;
 }
 
-/* The slot has done its part of an operation that others still have a part in. */
+/*
+ * The slot has done its part of an operation that others still have a part in. One that is stuck
+ * keeps its part, maybe for ever, of an operation that has ended.
+ */
 static bool settle_is_part(const struct session *session, const struct gf_slot *slot)
 {
+	const struct gf_slot *slots = session->fabric.slots;
 	size_t i;
 
 	for (i = 0; i < session->fabric.n_slots && slot->last_operation.id; i++)
-		if (session->fabric.slots[i].operation.id == slot->last_operation.id)
+		if (slots[i].operation.id == slot->last_operation.id &&
+		    slots[i].state != GF_STATE_STUCK)
 			return true;
 	return false;
 }
@@ -40,17 +47,20 @@ static bool settle_is_part(const struct session *session, const struct gf_slot *
  * Who has announced a removal will ask for it soon. For a slot that is stuck nobody waits: its
  * operation has failed.
  */
-static bool settle_slot_rests(const struct session *session, const struct gf_slot *slot)
+static bool settle_slot_rests(const struct session *session, const struct settle *settle,
+			      const struct gf_slot *slot)
 {
 	if (!slot || slot->state == GF_STATE_STUCK)
 		return true;
-	return slot->state != GF_STATE_DRAINING && !settle_is_under_way(&slot->operation) &&
-	       !settle_is_part(session, slot);
+	if (settle->drains && slot->state == GF_STATE_DRAINING)
+		return false;
+	return !settle_is_under_way(&slot->operation) && !settle_is_part(session, slot);
 }
 
-static bool settle_composition_rests(const struct session *session, const char *name)
+static bool settle_composition_rests(const struct session *session, const struct settle *settle)
 {
-	const struct gf_composition *composition = gf_composition_by_name(&session->fabric, name);
+	const struct gf_composition *composition =
+		gf_composition_by_name(&session->fabric, settle->composition);
 	size_t i;
 
 	if (!composition)
@@ -60,7 +70,7 @@ static bool settle_composition_rests(const struct session *session, const char *
 	for (i = 0; i < composition->n_members; i++) {
 		const uint32_t id = composition->members[i].slot_id;
 
-		if (!settle_slot_rests(session, gf_slot_by_id(&session->fabric, id)))
+		if (!settle_slot_rests(session, settle, gf_slot_by_id(&session->fabric, id)))
 			return false;
 	}
 	return true;
@@ -71,9 +81,9 @@ static bool settle_rests(const struct session *session, const struct settle *set
 	size_t i;
 
 	if (settle->composition)
-		return settle_composition_rests(session, settle->composition);
+		return settle_composition_rests(session, settle);
 	for (i = 0; i < settle->n; i++)
-		if (!settle_slot_rests(session,
+		if (!settle_slot_rests(session, settle,
 				       gf_slot_by_name(&session->fabric, settle->names[i])))
 			return false;
 	return true;
@@ -102,14 +112,14 @@ static int settle_wait(struct session *session, const struct settle *settle, uin
 
 int settle_slots(struct session *session, const char *const *names, size_t n, uint64_t ms)
 {
-	const struct settle settle = { .names = names, .n = n };
+	const struct settle settle = { .names = names, .n = n, .drains = true };
 
 	return settle_wait(session, &settle, ms);
 }
 
-int settle_composition(struct session *session, const char *name, uint64_t ms)
+int settle_composition(struct session *session, const char *name, bool drains, uint64_t ms)
 {
-	const struct settle settle = { .composition = name };
+	const struct settle settle = { .composition = name, .drains = drains };
 
 	return settle_wait(session, &settle, ms);
 }

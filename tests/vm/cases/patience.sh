@@ -303,7 +303,7 @@ check "which went well" wait $resize
 
 check "two GPUs" gpuctl compose job --gpus 2
 echo remove-block >"$SIM/slot0.${stays#sim0-}/driver"
-check_rc 7 "one does not go" gpuctl detach --force "$stays" --timeout 1s
+check_rc 7 "one does not go" gpuctl detach --force "$stays" "$busy" --timeout 1s
 check_rc 7 "a release with time does not wait for that" timeout 120 gpuctl release job --wait 9min
 echo remove-release >"$SIM/slot0.${stays#sim0-}/driver"
 check "it goes" wait_for 60 in_state "$stays" off
