@@ -274,7 +274,7 @@ static void power_off_failed(struct gf_step *step, bool powered)
 	if (!IS_ERR(snap) && (snap->nr_functions ? powered : snap->power)) {
 		gf_snapshot_free(snap);
 		/* What came in place of the step's card is for the next look. */
-		if (power_off(step) == -ESTALE)
+		if (power_off(step) == -ESTALE && step->card && step->card->count)
 			return;
 		snap = gf_snapshot_take(step->slot);
 	}
