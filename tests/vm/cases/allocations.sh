@@ -245,7 +245,7 @@ walk "the simulator works" all_off requests
 exec 8>&-
 knob 3 fail none
 requests >/tmp/walk.log 2>&1
-check "all slots are as they were" all_off
+check "all slots are as they were" wait_for 20 all_off
 for slot in "${all[@]}"; do
 	check "slot $slot attaches" g attach "$slot"
 done
