@@ -146,8 +146,8 @@ void gf_composition_judge(struct gf_composition *composition)
 }
 
 /*
- * A slot that is back, as with its slot driver, is still whose it was, unless an operation has
- * begun with the one that went. Slots of one number can exchange their names, but not addresses.
+ * A slot that is back, as with its slot driver, is still whose it was, unless an operation has it
+ * or the one that went. Slots of one number can exchange their names, but not addresses.
  */
 void gf_composition_inherit(struct gf_slot *heir)
 {
@@ -156,6 +156,8 @@ void gf_composition_inherit(struct gf_slot *heir)
 	unsigned long id;
 
 	gf_assert_locked();
+	if (heir->composition || heir->op || heir->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
+		return;
 	xa_for_each(&gf.compositions, id, composition) {
 		list_for_each_entry(slot, &composition->members, member) {
 			if (!slot->retired || slot->op || strcmp(slot->name, heir->name) ||
@@ -165,9 +167,19 @@ void gf_composition_inherit(struct gf_slot *heir)
 			gf_composition_claim(composition, heir);
 			gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition,
 				 composition);
+			gf_composition_judge(composition);
 			return;
 		}
 	}
+}
+
+/* When a slot that went is nobody's any more but its composition's, it may be back already. */
+void gf_composition_bequeath(const struct gf_slot *slot)
+{
+	struct gf_slot *heir = slot->retired ? gf_slot_find_name(slot->name) : NULL;
+
+	if (heir)
+		gf_composition_inherit(heir);
 }
 
 void gf_composition_port_closed(u32 port)

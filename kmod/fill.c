@@ -462,10 +462,7 @@ static int fill_event(struct sk_buff *skb, const struct gf_reader *reader,
 
 static void send_to(unsigned int group, bool private, const struct gf_event *event)
 {
-	const struct gf_reader reader = {
-		.private = private,
-		.pid_ns = &init_pid_ns,
-	};
+	const struct gf_reader reader = { .private = private, .pid_ns = &init_pid_ns };
 	struct sk_buff *skb;
 
 	if (!genl_has_listeners(&gf_family, &init_net, group))

@@ -408,8 +408,7 @@ static void look_for_cards(void)
 			gf_slot_watch(slot);
 			if (!slot->backend->status(slot, &present, &power) &&
 			    (present != READ_ONCE(slot->presence) ||
-			     power != READ_ONCE(slot->power) ||
-			     READ_ONCE(slot->unread)))
+			     power != READ_ONCE(slot->power) || READ_ONCE(slot->unread)))
 				gf_slot_refresh(slot, 0);
 			gf_port_release(slot->port);
 		}

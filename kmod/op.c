@@ -193,6 +193,8 @@ static void op_done(struct gf_op *op)
 	}
 	if (op->composition)
 		settle_composition(op);
+	for (i = 0; i < op->nr_steps; i++)
+		gf_composition_bequeath(op->steps[i].slot);
 	op->stage = GF_STAGE_DONE;
 	gf.nr_operations--;
 	gf_event(GPUFABRIC_EVENT_KIND_OPERATION_DONE, gf_fill_op, op);

@@ -22,8 +22,7 @@ MODULE_PARM_DESC(lost_ms, "Time in milliseconds after which a GPU that does not 
 
 static bool is_asleep(struct pci_dev *pdev)
 {
-	return !pm_runtime_active(&pdev->dev) ||
-	       pm_runtime_status_suspended(&pdev->dev) ||
+	return !pm_runtime_active(&pdev->dev) || pm_runtime_status_suspended(&pdev->dev) ||
 	       pdev->dev.power.is_suspended ||
 	       (pdev->current_state != PCI_D0 && pdev->current_state != PCI_UNKNOWN);
 }
@@ -74,8 +73,7 @@ int gf_link_is_up(struct pci_dev *port)
 
 	if (pcie_capability_read_word(port, PCI_EXP_LNKSTA, &status) ||
 	    PCI_POSSIBLE_ERROR(status) ||
-	    pcie_capability_read_dword(port, PCI_EXP_LNKCAP, &caps) ||
-	    PCI_POSSIBLE_ERROR(caps))
+	    pcie_capability_read_dword(port, PCI_EXP_LNKCAP, &caps) || PCI_POSSIBLE_ERROR(caps))
 		return -EIO;
 	return !!(status & (caps & PCI_EXP_LNKCAP_DLLLARC ?
 			    PCI_EXP_LNKSTA_DLLLA : PCI_EXP_LNKSTA_NLW));
@@ -133,8 +131,7 @@ static void sight_gpu(struct pci_dev *gpu, u64 serial, struct gf_sight *sight)
 		return;
 	pci_read_config_dword(gpu, PCI_SUBSYSTEM_VENDOR_ID, &subsystem);
 	sight->same = id == (gpu->vendor | (u32)gpu->device << 16) &&
-		      subsystem == (gpu->subsystem_vendor |
-				    (u32)gpu->subsystem_device << 16) &&
+		      subsystem == (gpu->subsystem_vendor | (u32)gpu->subsystem_device << 16) &&
 		      (!serial || pci_get_dsn(gpu) == serial);
 	pci_read_config_word(gpu, PCI_COMMAND, &sight->command);
 	sight->bars = true;

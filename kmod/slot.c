@@ -37,8 +37,7 @@ static u32 caps_of(u32 sltcap)
 /* A port that has not been asked is like most. */
 static bool has_control(const struct gf_slot *slot)
 {
-	return slot->pci_slot &&
-	       (!slot->caps || slot->caps & GPUFABRIC_SLOT_CAP_POWER_CONTROLLER);
+	return slot->pci_slot && (!slot->caps || slot->caps & GPUFABRIC_SLOT_CAP_POWER_CONTROLLER);
 }
 
 struct gf_condition gf_slot_condition(const struct gf_slot *slot)
@@ -677,8 +676,7 @@ static int enter_slot(struct gf_slot *slot, struct gf_snapshot *snap)
 	gf_device_init(slot);
 	gf_slot_publish(slot);
 	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_ADDED);
-	if (!(slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED))
-		gf_composition_inherit(slot);
+	gf_composition_inherit(slot);
 	reconcile(slot, snap);
 	return 0;
 }
@@ -725,6 +723,7 @@ bool gf_slot_retire(struct gf_slot *slot, bool gone)
 		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_REMOVED);
 		if (slot->composition)
 			gf_composition_judge(slot->composition);
+		gf_composition_bequeath(slot);
 	}
 	slot_dispose(slot);
 	return true;

@@ -182,6 +182,11 @@ struct gf_composition *gf_composition_by_name(const struct gf_fabric *fabric, co
 	return NULL;
 }
 
+bool gf_operation_is_under_way(const struct gf_operation *operation)
+{
+	return operation->id && !operation->has.error;
+}
+
 uint64_t gf_duration(const struct gf_operation *operation, uint32_t phase)
 {
 	size_t i;

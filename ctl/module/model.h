@@ -55,6 +55,9 @@ struct gf_switch *gf_switch_by_id(const struct gf_fabric *fabric, uint32_t id);
 struct gf_composition *gf_composition_by_id(const struct gf_fabric *fabric, uint32_t id);
 struct gf_composition *gf_composition_by_name(const struct gf_fabric *fabric, const char *name);
 
+/* Is there an operation, and has it no end yet? */
+bool gf_operation_is_under_way(const struct gf_operation *operation);
+
 /* Microseconds that an operation spent in a phase, 0 when it has not. */
 uint64_t gf_duration(const struct gf_operation *operation, uint32_t phase);
 

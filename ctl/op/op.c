@@ -399,7 +399,7 @@ static bool is_changing(const struct session *session, const struct op *op)
 			gf_composition_by_name(&session->fabric, op->name) :
 			NULL;
 
-	return composition && composition->operation.id && !composition->operation.has.error;
+	return composition && gf_operation_is_under_way(&composition->operation);
 }
 
 bool op_try_again(struct session *session, struct op_race *race, struct op *op, int *ret)

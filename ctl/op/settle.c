@@ -22,11 +22,6 @@ struct settle {
 	bool drains;
 };
 
-static bool settle_is_under_way(const struct gf_operation *operation)
-{
-	return operation->id && !operation->has.error;
-}
-
 /*
  * The slot has done its part of an operation that others still have a part in. One that is stuck
  * keeps its part, maybe for ever, of an operation that has ended.
@@ -54,7 +49,7 @@ static bool settle_slot_rests(const struct session *session, const struct settle
 		return true;
 	if (settle->drains && slot->state == GF_STATE_DRAINING)
 		return false;
-	return !settle_is_under_way(&slot->operation) && !settle_is_part(session, slot);
+	return !gf_operation_is_under_way(&slot->operation) && !settle_is_part(session, slot);
 }
 
 static bool settle_composition_rests(const struct session *session, const struct settle *settle)
@@ -65,7 +60,7 @@ static bool settle_composition_rests(const struct session *session, const struct
 
 	if (!composition)
 		return true;
-	if (settle_is_under_way(&composition->operation))
+	if (gf_operation_is_under_way(&composition->operation))
 		return false;
 	for (i = 0; i < composition->n_members; i++) {
 		const uint32_t id = composition->members[i].slot_id;

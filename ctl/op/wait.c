@@ -116,7 +116,8 @@ static void look(const struct gf_fabric *fabric, struct wait *wait)
 	for (i = 0; i < fabric->n_compositions; i++) {
 		const struct gf_operation *op = &fabric->compositions[i].operation;
 
-		under_way = under_way || (op->id == wait->operation.id && !op->has.error);
+		under_way = under_way ||
+			    (op->id == wait->operation.id && gf_operation_is_under_way(op));
 	}
 	if (under_way)
 		return;

@@ -238,7 +238,7 @@ static int await_quiet(struct session *session, const char *name)
 	struct wait wait = { 0 };
 	int ret;
 
-	if (!composition || !composition->operation.id || composition->operation.has.error)
+	if (!composition || !gf_operation_is_under_way(&composition->operation))
 		return CTL_DONE;
 	session_say(session, "%s is being changed: waiting for the end of that", name);
 	wait.operation.id = composition->operation.id;

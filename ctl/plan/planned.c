@@ -192,7 +192,7 @@ static void planned_add_member(struct session *session, const struct gf_slot *sl
 /* Is it ours to change? What a client holds open, and what is not whole, is left alone. */
 static bool planned_is_busy(const struct gf_composition *composition)
 {
-	return (composition->operation.id && !composition->operation.has.error) ||
+	return gf_operation_is_under_way(&composition->operation) ||
 	       composition->state != GPUFABRIC_COMPOSITION_STATE_ACTIVE ||
 	       (composition->flags &
 		(GPUFABRIC_COMPOSITION_FLAG_BOUND | GPUFABRIC_COMPOSITION_FLAG_ORPHANED));

@@ -97,11 +97,22 @@ check "it comes with one that can be held" wait_for 10 is_listed sim0-3
 check "and is managed" is_managed sim0-3
 check "detached" gpuctl detach sim0-3
 check "and attached" gpuctl attach sim0-3
-check "a composition has it, and another one" g compose both sim0-3 sim0-0
 guard=$(basename "$(readlink -f /sys/bus/platform/drivers/gpufabric_sim/gpufabric_sim_slot.3)")
+check "the other one is off" test "$(state sim0-0)" = off
+knob 0 driver probe-fail
+g -d 60000 compose both sim0-3 sim0-0 &
+compose=$!
+check "a composition gets both, and waits for the driver of one" g wait sim0-0 attached
+echo "$guard" >/sys/bus/platform/drivers/gpufabric_sim/unbind
+check "the other one goes meanwhile" wait_for 10 is_gone sim0-3
+echo "$guard" >/sys/bus/platform/drivers/gpufabric_sim/bind
+check "and comes back" wait_for 10 in_state sim0-3 ready
+echo "$gpu" >/sys/bus/pci/drivers/gpufabric-sim-gpu/bind
+check "the driver comes" wait $compose
+is "$(composed)" "both active sim0-0 sim0-3" "when all is done it is the composition's"
 echo "$guard" >/sys/bus/platform/drivers/gpufabric_sim/unbind
 check "it goes when that is unbound" wait_for 10 is_gone sim0-3
-is "$(composed)" "both degraded sim0-3 sim0-0" "the composition is told"
+is "$(composed)" "both degraded sim0-0 sim0-3" "the composition is told"
 gpuctl watch >/tmp/told &
 watch=$!
 check "somebody watches" wait_for 10 grep -q . /tmp/told
