@@ -176,7 +176,8 @@ void gf_composition_inherit(struct gf_slot *heir)
 /* When a slot that went is nobody's any more but its composition's, it may be back already. */
 void gf_composition_bequeath(const struct gf_slot *slot)
 {
-	struct gf_slot *heir = slot->retired ? gf_slot_find_name(slot->name) : NULL;
+	struct gf_slot *heir = slot->retired && slot->composition ?
+			       gf_slot_find_name(slot->name) : NULL;
 
 	if (heir)
 		gf_composition_inherit(heir);
