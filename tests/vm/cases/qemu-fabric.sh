@@ -56,6 +56,28 @@ check "detach again" gpuctl detach 10 11
 check "compose of both" g compose pair 10 11
 is "$(gpuctl -j list | jq -r '[.slots[] | select(.composition == "pair") | .slot] | join(" ")')" "10 11" "they are claimed"
 check_rc 4 "a claimed GPU is not detached" gpuctl detach 10
+
+# --- its slot driver goes and comes back: it is still whose it was ----------------------------------
+pciehp=/sys/bus/pci_express/drivers/pciehp
+pair() { gpuctl -j list | jq -r '.compositions[] | [.name, .state, (.slots | sort[])] | join(" ")'; }
+# shellcheck disable=SC2317 # wait_for calls it
+pair_is() { [ "$(pair)" = "pair $*" ]; }
+# shellcheck disable=SC2317 # wait_for calls it
+is_gone() { ! gpuctl show "$1" >/dev/null 2>&1; }
+service=$(basename "$(echo "/sys/bus/pci/devices/$(gpuctl -j list | jq -r '.slots[] | select(.slot == "10") | .port')/"*:pcie?04)")
+echo "$service" >$pciehp/unbind
+check "the slot goes with pciehp" wait_for 20 is_gone 10
+check "the composition is told" wait_for 20 pair_is degraded 10 11
+echo "$service" >$pciehp/bind
+check "it comes with it" wait_for 20 in_state 10 ready
+is "$(pair)" "pair active 10 11" "and is the composition's"
+check_rc 4 "nobody else gets it" gpuctl detach 10
+for i in 1 2 3 4 5; do
+	echo "$service" >$pciehp/unbind
+	echo "$service" >$pciehp/bind
+	check "$i: also when it comes back at once" wait_for 20 in_state 10 ready
+	check "$i: it is the composition's" wait_for 20 pair_is active 10 11
+done
 check "release" gpuctl release pair
 is "$(state 10) $(state 11)" "off off" "and both are off"
 echo 1 >/sys/bus/pci/rescan
