@@ -49,7 +49,8 @@ static bool change_link(struct gf_slot *slot, bool on)
 
 	if (!gf_port_lock(slot->port))
 		return false;
-	done = set_link(slot->port, on);
+	/* Somebody else may have found a GPU meanwhile. */
+	done = (on || list_empty(&slot->port->subordinate->devices)) && set_link(slot->port, on);
 	if (done)
 		slot->link_off = !on;
 	gf_rescan_unlock();
@@ -145,6 +146,9 @@ static int rescan_set(struct gf_slot *slot, bool on)
 	 */
 	if (!on && !err && gf_link_is_up(port) > 0)
 		slot->link_off = set_link(port, false);
+	/* The kernel restores a port that was reset to what it has saved. */
+	if (!err)
+		pci_save_state(port);
 	gf_rescan_unlock();
 	return err;
 }

@@ -147,8 +147,23 @@ void gf_composition_judge(struct gf_composition *composition)
 
 /*
  * A slot that is back, as with its slot driver, is still whose it was, unless an operation has it
- * or the one that went. Slots of one number can exchange their names, but not addresses.
+ * or the one that went. Slots of one number exchange their names, and others their addresses.
  */
+static bool inherits(struct gf_slot *heir, struct gf_slot *slot)
+{
+	struct gf_composition *composition = slot->composition;
+
+	if (!slot->retired || !composition || slot->op || heir->composition || heir->op ||
+	    heir->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED || strcmp(slot->address, heir->address) ||
+	    (slot->port != heir->port && strcmp(slot->name, heir->name)))
+		return false;
+	gf_composition_unclaim(slot);
+	gf_composition_claim(composition, heir);
+	gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition, composition);
+	gf_composition_judge(composition);
+	return true;
+}
+
 void gf_composition_inherit(struct gf_slot *heir)
 {
 	struct gf_composition *composition;
@@ -156,31 +171,27 @@ void gf_composition_inherit(struct gf_slot *heir)
 	unsigned long id;
 
 	gf_assert_locked();
-	if (heir->composition || heir->op || heir->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
-		return;
 	xa_for_each(&gf.compositions, id, composition) {
 		list_for_each_entry(slot, &composition->members, member) {
-			if (!slot->retired || slot->op || strcmp(slot->name, heir->name) ||
-			    strcmp(slot->address, heir->address))
-				continue;
-			gf_composition_unclaim(slot);
-			gf_composition_claim(composition, heir);
-			gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition,
-				 composition);
-			gf_composition_judge(composition);
-			return;
+			if (inherits(heir, slot))
+				return;
 		}
 	}
 }
 
 /* When a slot that went is nobody's any more but its composition's, it may be back already. */
-void gf_composition_bequeath(const struct gf_slot *slot)
+void gf_composition_bequeath(struct gf_slot *slot)
 {
-	struct gf_slot *heir = slot->retired && slot->composition ?
-			       gf_slot_find_name(slot->name) : NULL;
+	struct gf_slot *heir;
+	unsigned long id;
 
-	if (heir)
-		gf_composition_inherit(heir);
+	gf_assert_locked();
+	if (!slot->retired || !slot->composition)
+		return;
+	xa_for_each(&gf.slots, id, heir) {
+		if (inherits(heir, slot))
+			return;
+	}
 }
 
 void gf_composition_port_closed(u32 port)

@@ -231,8 +231,7 @@ static int fill_result(struct sk_buff *skb, const struct gf_result *result)
 	return put_u64(skb, GPUFABRIC_A_OPERATION_ID, result->id) ||
 	       nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, result->kind) ||
 	       put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, result->started) ||
-	       fill_end(skb, &result->failure, NULL) ||
-	       fill_phases(skb, result->phase_us);
+	       fill_end(skb, &result->failure, NULL) || fill_phases(skb, result->phase_us);
 }
 
 static int fill_identity(struct sk_buff *skb, const struct gf_reader *reader,
@@ -450,8 +449,7 @@ static int fill_event(struct sk_buff *skb, const struct gf_reader *reader,
 
 	if (!header)
 		return -EMSGSIZE;
-	if (gf_fill_number(skb) ||
-	    put_u64(skb, GPUFABRIC_A_TIME, event->time) ||
+	if (gf_fill_number(skb) || put_u64(skb, GPUFABRIC_A_TIME, event->time) ||
 	    nla_put_u32(skb, GPUFABRIC_A_EVENT, event->kind) ||
 	    (event->previous && fill_condition(skb, GPUFABRIC_A_PREVIOUS, event->previous)) ||
 	    event->fill(skb, reader, event->object))

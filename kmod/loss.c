@@ -87,8 +87,7 @@ enum gf_loss_verdict gf_loss_judge(struct gf_loss *loss, const struct gf_sight *
 		verdict = GF_LOSS_FLAP;
 	/* What others decode does not tell what those that sleep do. */
 	*loss = (struct gf_loss){
-		.seen = true,
-		.command = sight->command & (sight->partial ? loss->command : ~0),
+		.seen = true, .command = sight->command & (sight->partial ? loss->command : ~0),
 	};
 	return verdict;
 }

@@ -35,20 +35,16 @@ int gpufabric_nl_admin_doit(const struct genl_split_ops *ops,
 static const struct genl_multicast_group groups[] = {
 	[GPUFABRIC_NLGRP_MONITOR] = { .name = GPUFABRIC_MCGRP_MONITOR },
 	[GPUFABRIC_NLGRP_PRIVATE] = {
-		.name = GPUFABRIC_MCGRP_PRIVATE,
-		.flags = GENL_MCAST_CAP_SYS_ADMIN,
+		.name = GPUFABRIC_MCGRP_PRIVATE, .flags = GENL_MCAST_CAP_SYS_ADMIN,
 	},
 };
 
 struct genl_family gf_family __ro_after_init = {
-	.name = GPUFABRIC_FAMILY_NAME,
-	.version = GPUFABRIC_FAMILY_VERSION,
+	.name = GPUFABRIC_FAMILY_NAME, .version = GPUFABRIC_FAMILY_VERSION,
 	.module = THIS_MODULE,
-	.netnsok = false,
 	.parallel_ops = true,
 	.resv_start_op = GPUFABRIC_CMD_STATUS_GET,
-	.mcgrps = groups,
-	.n_mcgrps = ARRAY_SIZE(groups),
+	.mcgrps = groups, .n_mcgrps = ARRAY_SIZE(groups),
 };
 
 /* Say why a request is refused. @text stays; macros of the netlink core take literals only. */
@@ -250,9 +246,10 @@ static int socket_closed(struct notifier_block *nb, unsigned long action, void *
 {
 	struct netlink_notify *notify = data;
 
-	if (action != NETLINK_URELEASE ||
-	    notify->protocol != NETLINK_GENERIC ||
-	    !net_eq(notify->net, &init_net))
+	/* Sockets of others close all the time. */
+	if (action != NETLINK_URELEASE || notify->protocol != NETLINK_GENERIC ||
+	    !net_eq(notify->net, &init_net) ||
+	    (!READ_ONCE(gf.nr_draining) && !READ_ONCE(gf.nr_compositions)))
 		return NOTIFY_DONE;
 	guard(mutex)(&gf.lock);
 	gf_slot_port_closed(notify->portid);
@@ -260,15 +257,12 @@ static int socket_closed(struct notifier_block *nb, unsigned long action, void *
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block socket_notifier = {
-	.notifier_call = socket_closed,
-};
+static struct notifier_block socket_notifier = { .notifier_call = socket_closed };
 
 int gf_netlink_start(void)
 {
-	int err;
+	int err = netlink_register_notifier(&socket_notifier);
 
-	err = netlink_register_notifier(&socket_notifier);
 	if (err)
 		return err;
 	err = gf_register_split(&gf_family, gpufabric_nl_ops, ARRAY_SIZE(gpufabric_nl_ops));

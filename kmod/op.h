@@ -152,7 +152,7 @@ void gf_composition_claim(struct gf_composition *composition, struct gf_slot *sl
 void gf_composition_unclaim(struct gf_slot *slot);
 void gf_composition_judge(struct gf_composition *composition);
 void gf_composition_inherit(struct gf_slot *heir);
-void gf_composition_bequeath(const struct gf_slot *slot);
+void gf_composition_bequeath(struct gf_slot *slot);
 void gf_composition_port_closed(u32 port);
 
 #define GF_HISTORY_SIZE 4096

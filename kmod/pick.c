@@ -175,9 +175,7 @@ int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 {
 	const struct gf_slot *slot = pick->slot;
 	const struct gf_check known = {
-		.state = slot->state,
-		.flags = slot->flags,
-		.foreign = slot->foreign,
+		.state = slot->state, .flags = slot->flags, .foreign = slot->foreign,
 		.claim = claim_of(info, slot, ours),
 		/* A stuck slot has a worker out, but nobody waits for it. */
 		.busy = slot->op || (slot->step && slot->state != GF_STATE_STUCK),

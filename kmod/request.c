@@ -82,10 +82,9 @@ static int prepare(struct gf_request *request)
 {
 	const struct gf_asked *asked = request->asked;
 	struct genl_info *info = request->info;
-	int err;
+	int err = gf_picks_alloc(info, asked->add, &request->add) ?:
+		  gf_picks_alloc(info, asked->remove, &request->remove);
 
-	err = gf_picks_alloc(info, asked->add, &request->add) ?:
-	      gf_picks_alloc(info, asked->remove, &request->remove);
 	if (err)
 		return err;
 	request->op = gf_op_alloc(asked->kind, asked->change ? 0 : request->add->named +
@@ -220,9 +219,8 @@ static int make_composition(struct gf_request *request)
 {
 	struct genl_info *info = request->info;
 	struct gf_composition *composition;
-	int err;
+	int err = check_name(info);
 
-	err = check_name(info);
 	if (err)
 		return err;
 	composition = gf_composition_alloc(nla_data(info->attrs[GPUFABRIC_A_NAME]));
@@ -247,9 +245,8 @@ static int make_composition(struct gf_request *request)
 static int judge_compose(struct gf_request *request)
 {
 	struct genl_info *info = request->info;
-	int err;
+	int err = make_composition(request);
 
-	err = make_composition(request);
 	if (err)
 		return err;
 	if (gf_composition_find_name(request->composition->name))
@@ -298,16 +295,14 @@ static int find_composition(struct gf_request *request)
 static int judge_resize(struct gf_request *request)
 {
 	struct genl_info *info = request->info;
+	int err = find_composition(request) ?: read_chosen(request) ?:
+		  gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->add) ?:
+		  gf_picks_parse(info, GPUFABRIC_A_REMOVE, request->remove) ?:
+		  gf_picks_judge(info, request->add, request->composition, gf_check_add) ?:
+		  gf_picks_judge(info, request->remove, request->composition, gf_check_remove) ?:
+		  gf_picks_check_stale(info, request->add);
 	unsigned int members;
-	int err;
 
-	err = find_composition(request) ?:
-	      read_chosen(request) ?:
-	      gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->add) ?:
-	      gf_picks_parse(info, GPUFABRIC_A_REMOVE, request->remove) ?:
-	      gf_picks_judge(info, request->add, request->composition, gf_check_add) ?:
-	      gf_picks_judge(info, request->remove, request->composition, gf_check_remove) ?:
-	      gf_picks_check_stale(info, request->add);
 	if (err)
 		return err;
 	if (!request->add->count && !request->remove->count)

@@ -272,9 +272,8 @@ static void lose(struct gf_slot *slot, const struct gf_sight *sight)
 			 sight->link ? GPUFABRIC_CAUSE_ENUMERATE : GPUFABRIC_CAUSE_LINK,
 	};
 
-	slot->was_ready = slot->state != GF_STATE_ATTACHED;
-	strscpy(failure.address, gf_snapshot_gpu(slot->snap)->address,
-		sizeof(failure.address));
+	slot->was = slot->state;
+	strscpy(failure.address, gf_snapshot_gpu(slot->snap)->address, sizeof(failure.address));
 	gf_slot_fail(slot, GF_SURPRISE, &failure);
 	gf_history_state(slot);
 }
@@ -284,7 +283,10 @@ static void come_back(struct gf_slot *slot)
 	slot->flaps++;
 	if (gf_slot_trigger(slot, GF_ANSWERED))
 		return;
-	if (slot->was_ready)
+	/* An operation that is to remove it goes on: nobody is told that it is ready. */
+	if (slot->was == GF_STATE_DRAINING && slot->op)
+		gf_slot_trigger(slot, GF_DRAIN);
+	else if (slot->was != GF_STATE_ATTACHED)
 		gf_slot_trigger(slot, GF_BOUND);
 	gf_history_state(slot);
 }

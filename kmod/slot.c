@@ -43,11 +43,8 @@ static bool has_control(const struct gf_slot *slot)
 struct gf_condition gf_slot_condition(const struct gf_slot *slot)
 {
 	const struct gf_seen_in seen = {
-		.card = slot->presence,
-		.on = slot->power,
-		.gpu = gf_snapshot_gpu(slot->snap),
-		.other = slot->foreign,
-		.control = has_control(slot),
+		.card = slot->presence, .on = slot->power, .gpu = gf_snapshot_gpu(slot->snap),
+		.other = slot->foreign, .control = has_control(slot),
 		.detaching = slot->step && slot->step->need == GF_NEED_DETACH,
 		.cause = slot->failure.cause,
 	};
@@ -571,6 +568,7 @@ static void slot_release(struct device *dev)
 	if (slot->former)
 		gf_composition_put(slot->former);
 	gf_snapshot_free(slot->snap);
+	pci_dev_put(slot->port);
 	kfree(slot->facts);
 	kfree(slot->name);
 	kmem_cache_free(slots, slot);
@@ -593,7 +591,7 @@ static struct gf_slot *slot_alloc(struct pci_dev *port, struct pci_slot *pci_slo
 	device_set_pm_not_required(&slot->dev);
 	slot->dev.release = slot_release;
 	slot->pci_slot = pci_slot;
-	slot->port = port;
+	slot->port = pci_dev_get(port);
 	strscpy(slot->address, pci_name(port), sizeof(slot->address));
 	slot->backend = pci_slot ? &gf_backend_slot : &gf_backend_rescan;
 	slot->since = gf_now_ms();
@@ -626,7 +624,6 @@ struct gf_slot *gf_slot_create(struct pci_dev *port, struct pci_slot *pci_slot)
 		err = -ENOMEM;
 		goto err_unpin;
 	}
-	pci_dev_get(slot->port);
 	gf_notify_add_slot(slot);
 	return slot;
 
@@ -658,7 +655,6 @@ static void slot_dispose(struct gf_slot *slot)
 	if (slot->pci_slot)
 		pci_destroy_slot(slot->pci_slot);
 	slot->pci_slot = NULL;
-	pci_dev_put(slot->port);
 	gf_slot_put(slot);
 }
 

@@ -140,7 +140,7 @@ struct gf_slot {
 	bool presence; /* there was a card when last looked */
 	bool power; /* and it had power */
 	bool foreign; /* it holds something that is not a GPU */
-	bool was_ready; /* it was ready, or drained, when it was lost */
+	enum gf_state was; /* @state before it was lost */
 	struct gf_condition told; /* its condition in its last event */
 	struct gf_snapshot *snap; /* what was found when last looked, NULL before that */
 	u32 inventory; /* counts changes of what gf_part_count() counts */

@@ -112,12 +112,10 @@ static enum gpufabric_power power_of(enum gf_state state, const struct gf_seen_i
 struct gf_condition gf_state_condition(enum gf_state state, const struct gf_seen_in *seen)
 {
 	return (struct gf_condition){
-		.occupancy = occupancy_of(state, seen),
-		.power = power_of(state, seen),
+		.occupancy = occupancy_of(state, seen), .power = power_of(state, seen),
 		.activity = state == GF_STATE_STUCK && seen->detaching ?
 			    GPUFABRIC_ACTIVITY_DETACHING : states[state].activity,
-		.health = states[state].health,
-		.cause = seen->cause,
+		.health = states[state].health, .cause = seen->cause,
 	};
 }
 

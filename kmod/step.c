@@ -272,9 +272,13 @@ static void power_off_failed(struct gf_step *step, bool powered)
 	struct gf_snapshot *snap = gf_snapshot_take(step->slot);
 
 	if (!IS_ERR(snap) && (snap->nr_functions ? powered : snap->power)) {
-		gf_snapshot_free(snap);
-		/* What came in place of the step's card is for the next look. */
-		if (power_off(step) == -ESTALE && step->card && step->card->count)
+		/* Where the first look had no memory, this is the step's card. */
+		if (step->card && step->card->count)
+			gf_snapshot_free(snap);
+		else
+			take_snapshot(step, snap);
+		/* What came in its place is for the next look. */
+		if (power_off(step) == -ESTALE)
 			return;
 		snap = gf_snapshot_take(step->slot);
 	}
@@ -315,9 +319,8 @@ static bool comes_by_itself(struct gf_slot *slot)
 static int power_on(struct gf_slot *slot, bool *found)
 {
 	bool present = false, power = false;
-	int err;
+	int err = slot->backend->set(slot, true);
 
-	err = slot->backend->set(slot, true);
 	if (!err)
 		return 0;
 	*found = comes_by_itself(slot);
@@ -399,6 +402,8 @@ static void run_detach(struct gf_step *step, struct gf_failure *failure)
 	int err;
 
 	gf_notify_reset(slot);
+	/* The device that stands for the GPU goes before the GPU does, as udev's rules say. */
+	flush_work(&slot->publish);
 	err = power_off(step);
 	gf_notify_marks(slot, &marks);
 	if (marks.gone) {
@@ -414,7 +419,7 @@ static void run_detach(struct gf_step *step, struct gf_failure *failure)
 		fail(failure, err, GPUFABRIC_CAUSE_CHANGED);
 	else if (err == -ENOMEM)
 		fail(failure, err, GPUFABRIC_CAUSE_MEMORY);
-	else if (!IS_ERR(snap) && snap->nr_functions)
+	else if (IS_ERR(snap) ? err && PTR_ERR(snap) == -ENOMEM : snap->nr_functions)
 		fail(failure, err ?: -EIO, GPUFABRIC_CAUSE_POWER);
 	take_snapshot(step, snap);
 }

@@ -162,7 +162,7 @@ given back to the fabric: $three" "$mode: the cause is said, and then what was g
 		check_rc 1 "$mode: killed $i the second card" gpuctl attach "${s[@]:1:3}"
 		all_back "killed $i"
 		echo 'exec sleep 1000' >"$fm/$i.${s[2]}"
-		GPUCTL_HOOK_TIMEOUT=1s gpuctl attach "${s[@]:1:3}" >/tmp/output 2>/tmp/error
+		GPUCTL_HOOK_TIMEOUT=$((2 * SLOW))s gpuctl attach "${s[@]:1:3}" >/tmp/output 2>/tmp/error
 		is $? 7 "$mode: hanging $i the second card"
 		like "$(first)" "50-fabric assign: no end within" "$mode: is said"
 		all_back "hanging $i"
@@ -180,7 +180,7 @@ given back to the fabric: $three" "$mode: the cause is said, and then what was g
 
 	note "$mode: the card does not come"
 	: >"$fm/late.${s[2]}"
-	gpuctl attach --timeout 2s "${s[@]:1:3}" >/tmp/output 2>/tmp/error
+	gpuctl attach --timeout $((3 * SLOW))s "${s[@]:1:3}" >/tmp/output 2>/tmp/error
 	is $? 7 "$mode: it is awaited, bounded"
 	like "$(first)" "slot ${s[2]}: the assign hook ended well, but no card showed up" "$mode: as the error says"
 	all_back "a card that does not come"

@@ -122,7 +122,7 @@ check "and pulled" knob 3 surprise remove
 # There is nothing behind the simulator's.
 knob 3 surprise "insert h100-80 bridge"
 check "a card with a bridge comes" wait_for 30 bridge_has_come
-check "and finds a bus number" bridge_has_number
+check "and finds a bus number" wait_for 10 bridge_has_number
 check "a recorded tree says the same" copy_says_the_same
 
 # What blocks a detach is seen beforehand.

@@ -54,7 +54,7 @@ stays_after_failure()
 {
 	local gpu
 
-	check "$mode: there is a driver that does not bind" g -D no-such-driver -d 5000 -n attach "$(name 3)"
+	check "$mode: there is a driver that does not bind" g -D no-such-driver -d $((5000 * SLOW)) -n attach "$(name 3)"
 	check "$mode: which is waited for" g wait "$(name 3)" attached
 	gpu=$(functions_of "$(name 3)")
 	is "$(override_of "$gpu")" no-such-driver "$mode: no other may bind"

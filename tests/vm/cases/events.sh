@@ -71,7 +71,8 @@ for mode in $(brief pciehp "own pciehp"); do
 		bail_out "no modules"
 	read -ra all <<<"$(names 0 3)"
 	check "$mode: four slots are added" wait_for 10 counted add -ge 4
-	is "$(heard_list | grep -c ' *slot[0-9]*$')" "$(heard_list | wc -l)" "$mode: and nothing but slots"
+	list=$(heard_list)
+	is "$(grep -c ' *slot[0-9]*$' <<<"$list")" "$(wc -l <<<"$list")" "$mode: and nothing but slots"
 	stop_listening
 	id=$(basename "$(dirname "$(grep -lx "GPUFABRIC_SLOT=${all[0]}" /sys/class/gpufabric/slot*/uevent | head -n 1)")")
 

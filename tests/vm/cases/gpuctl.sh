@@ -68,7 +68,7 @@ is "$(gpuctl -j list | jq -r '[.slots[] | select(.state == "off")] | length')" 1
 is "$(gpuctl -j list | jq -r '.slots[0] | [.gpu, .simulated, .gpu_id] | join(" ")')" \
 	"H100 PCIe (sim) true h100-pcie-80" "a simulated GPU says that it is"
 like "$(gpuctl scan)" 'every occupied slot is known' "a second scan powers nothing"
-echo 2000 >/sys/module/gpufabric_sim/parameters/latency_ms
+echo $((2000 * SLOW)) >/sys/module/gpufabric_sim/parameters/latency_ms
 gpuctl scan --all >/tmp/scan 2>&1 &
 scan=$!
 check "a scan powers them" wait_for 10 in_state sim0-7 attaching
@@ -255,7 +255,7 @@ is "$(gpuctl -j topo --pairs | jq -r '[.pairs[] | select(.from == "sim0-7" and .
 # --- declarations -------------------------------------------------------
 mkdir -p /etc/gpuctl/slots.d
 gpuctl detach sim0-7 sim1-5 >/dev/null
-check "unload" rmmod gpufabric
+check "unload" wait_for 10 rmmod gpufabric
 check "load" modprobe gpufabric
 printf '# what sits where\nsim0-* h100-pcie-80\nsim0-7 6767:0001/10de:2331\n' >/etc/gpuctl/slots.d/rack.conf
 is "$(gpuctl -j show sim0-7 | jq -r '[.slot.identity, .slot.gpu] | join(" ")')" "declared H100 PCIe (sim)" "a declaration by PCI ids"

@@ -46,5 +46,5 @@ check "detach --all does not wait for it" gpuctl detach --all
 is "$(gpuctl -j list | jq -r '.slots[:3] | map(.state) | join(" ")')" "off stuck off" "the others are off"
 echo remove-release >"$SIM/slot0.1/driver"
 check "it has come back" gpuctl watch until sim0-1 off --timeout 30s
-check "unload" rmmod gpufabric
+check "unload" wait_for 10 rmmod gpufabric
 finish

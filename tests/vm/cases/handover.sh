@@ -27,6 +27,7 @@ address() { gpuctl -j show "$1" | jq -r '.slot.functions[0].address // empty'; }
 memory() { cat "$DEVICES/$(address "$1")/memory"; }
 contents() { gpuctl -j show "$1" | jq -r '.slot | [.contents, .former, .former_tenant] | map(. // "-") | join(" ")'; }
 state() { gpuctl -j show "$1" | jq -r .slot.state; }
+is_ready() { [ "$(state "$1")" = ready ]; }
 attaches() { gpuctl -j show "$1" | jq -r .slot.attaches; }
 
 # leave SLOT TEXT: a workload leaves something behind.
@@ -285,6 +286,7 @@ check "and gives it back" gpuctl release b1
 is "$(contents 100)" "power-cycled - -" "clean"
 echo 1 >/sys/bus/pci/slots/100/power
 check "somebody else powers it on" wait_for 10 [ -e "/dev/gpufabric-sim/100" ]
+check "which the module sees" wait_for 10 is_ready 100
 is "$(contents 100)" "power-cycled - -" "it stays so"
 check "the module unloads" wait_for 10 rmmod gpufabric
 check "the simulator, too" rmmod gpufabric_sim

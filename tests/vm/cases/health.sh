@@ -74,7 +74,8 @@ gpuctl release four >/dev/null
 
 note "another kind than declared"
 mkdir -p /etc/gpuctl/slots.d
-check "the modules are loaded anew" sh -c 'rmmod gpufabric && modprobe gpufabric'
+check "the module unloads" wait_for 10 rmmod gpufabric
+check "and is loaded anew" modprobe gpufabric
 echo 'sim0-* 6767:0001/10de:2331' >/etc/gpuctl/slots.d/rack.conf
 echo a100-80 >"$SIM/slot0.3/model"
 like "$(gpuctl list)" 'sim0-3 .*declared' "the list says that it is hearsay"

@@ -528,7 +528,7 @@ unbind gpu0 gpu1" "$mode: by one request as well"
 	check_rc 1 "$mode: the program is killed" gpuctl attach "${s[1]}" "${s[2]}"
 	all_back "killed"
 	: >$fm/late.gpu1
-	gpuctl attach --timeout 2s "${s[1]}" "${s[2]}" >/tmp/output 2>/tmp/error
+	gpuctl attach --timeout $((3 * SLOW))s "${s[1]}" "${s[2]}" >/tmp/output 2>/tmp/error
 	is $? 7 "$mode: a card that does not come"
 	like "$(cat /tmp/error)" "slot ${s[2]}: fabric manager rack bound gpu1 to it, but no card showed up" "$mode: is said"
 	all_back "no card"

@@ -127,6 +127,6 @@ for slot in 100 101 102 103; do
 	check "slot $slot attaches" gpuctl attach $slot
 	check "slot $slot detaches" gpuctl detach $slot
 done
-check "the module unloads" rmmod gpufabric
+check "the module unloads" wait_for 10 rmmod gpufabric
 check "the simulator unloads" rmmod gpufabric_sim
 finish

@@ -84,7 +84,8 @@ check "its GPUs are lost" wait_for 20 in_state $on lost
 is "$(cause $on)" "lost port" "for they do not answer, not for their links"
 is "$(shown $on '"\(.slot.occupancy) \(.slot.power)"') $(shown $off '"\(.slot.occupancy) \(.slot.power)"')" \
 	"gpu no-control unknown off" "what is there, and its power, are as last seen"
-check "gpufabric is loaded anew" sh -c 'rmmod gpufabric && modprobe gpufabric bare_ports=all poll_ms=100 lost_ms=500'
+check "gpufabric unloads" wait_for 10 rmmod gpufabric
+check "and is loaded anew" modprobe gpufabric bare_ports=all poll_ms=100 lost_ms=500
 is "$(states $off $empty)" "empty empty" "nothing is seen in ports that do not answer"
 is "$(shown $empty '.slot.capabilities | length')" 0 "nor what these can do"
 echo come-back >"$SIM/switch0/surprise"
@@ -105,7 +106,7 @@ echo 1 >$DEVICES/../rescan
 check "the GPU is there again" wait_for 20 in_state $other ready
 insmod "$TESTS/gf_delay.ko" function=gf_inventory_stop ms=3000 || not_ok "no task can be held up"
 echo 1 >$point/armed
-rmmod gpufabric &
+wait_for 20 rmmod gpufabric &
 check "it unloads, and is held up" wait_for 20 held
 check "meanwhile the lock is kept" keep_lock
 knob 2 surprise "insert l40s"

@@ -172,5 +172,5 @@ check_fails "no device is left" test -e $spec
 is "$(ready $metrics/gpufabric.prom)" "" "no GPU is counted"
 check_fails "no link is left" test -e /dev/gpufabric/by-slot
 
-check "the module unloads" rmmod gpufabric
+check "the module unloads" wait_for 10 rmmod gpufabric
 finish

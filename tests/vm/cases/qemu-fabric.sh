@@ -10,12 +10,13 @@
 #                                 +-- slot 13: display controller     with power control: QEMU takes it out
 #                                 +-- slot 14: empty                  when it is powered off
 #                                 +-- slot 16: empty
+#                                 +-- slot 10 of another chassis: display controller, called 10-1
 #   root port, slot 15: no GPU, 32 GiB BAR
 #
 # by kernel: the real slot driver on ports of QEMU
 # in turn: one command after the other
 # before: tests/selftests/build
-# vm: -Q -t 240 -f build/selftests/gfclient -q "-device pcie-root-port,id=rp1,chassis=1,slot=1 -device x3130-upstream,id=up1,bus=rp1" -q "-device xio3130-downstream,id=dn0,bus=up1,chassis=10,slot=10,power_controller_present=off -device xio3130-downstream,id=dn1,bus=up1,chassis=11,slot=11,power_controller_present=off -device xio3130-downstream,id=dn2,bus=up1,chassis=12,slot=12,power_controller_present=off" -q "-device xio3130-downstream,id=dn3,bus=up1,chassis=13,slot=13 -device xio3130-downstream,id=dn4,bus=up1,chassis=14,slot=14 -device xio3130-downstream,id=dn6,bus=up1,chassis=16,slot=16" -q "-device pcie-root-port,id=rp2,chassis=2,slot=15 -device secondary-vga,id=g0,bus=dn0 -device secondary-vga,id=g1,bus=dn1 -device secondary-vga,id=g3,bus=dn3 -device pci-testdev,id=g5,bus=rp2,membar=32G"
+# vm: -Q -t 240 -f build/selftests/gfclient -q "-device pcie-root-port,id=rp1,chassis=1,slot=1 -device x3130-upstream,id=up1,bus=rp1" -q "-device xio3130-downstream,id=dn0,bus=up1,chassis=10,slot=10,power_controller_present=off -device xio3130-downstream,id=dn1,bus=up1,chassis=11,slot=11,power_controller_present=off -device xio3130-downstream,id=dn2,bus=up1,chassis=12,slot=12,power_controller_present=off" -q "-device xio3130-downstream,id=dn3,bus=up1,chassis=13,slot=13 -device xio3130-downstream,id=dn4,bus=up1,chassis=14,slot=14 -device xio3130-downstream,id=dn6,bus=up1,chassis=16,slot=16 -device xio3130-downstream,id=dn7,bus=up1,chassis=20,slot=10,power_controller_present=off" -q "-device pcie-root-port,id=rp2,chassis=2,slot=15 -device secondary-vga,id=g0,bus=dn0 -device secondary-vga,id=g1,bus=dn1 -device secondary-vga,id=g3,bus=dn3 -device secondary-vga,id=g7,bus=dn7 -device pci-testdev,id=g5,bus=rp2,membar=32G"
 
 . "$TESTS/vm/lib.sh"
 . "$TESTS/vm/fabric.sh"
@@ -64,7 +65,8 @@ pair() { gpuctl -j list | jq -r '.compositions[] | [.name, .state, (.slots | sor
 pair_is() { [ "$(pair)" = "pair $*" ]; }
 # shellcheck disable=SC2317 # wait_for calls it
 is_gone() { ! gpuctl show "$1" >/dev/null 2>&1; }
-service=$(basename "$(echo "/sys/bus/pci/devices/$(gpuctl -j list | jq -r '.slots[] | select(.slot == "10") | .port')/"*:pcie?04)")
+service_of() { basename "$(echo "/sys/bus/pci/devices/$(gpuctl -j list | jq -r --arg slot "$1" '.slots[] | select(.slot == $slot) | .port')/"*:pcie?04)"; }
+service=$(service_of 10)
 echo "$service" >$pciehp/unbind
 check "the slot goes with pciehp" wait_for 20 is_gone 10
 check "the composition is told" wait_for 20 pair_is degraded 10 11
@@ -80,6 +82,25 @@ for i in 1 2 3 4 5; do
 done
 check "release" gpuctl release pair
 is "$(state 10) $(state 11)" "off off" "and both are off"
+
+# --- two slots of one number exchange their names -------------------------------------------------
+check "one is attached" gpuctl attach 10
+check "both slots with the number 10 are composed" g compose pair 10 10-1
+other=$(service_of 10-1)
+for first in "$other" "$service"; do
+	echo "$service" >$pciehp/unbind
+	echo "$other" >$pciehp/unbind
+	check "$first: both go" wait_for 20 is_gone 10-1
+	check "$first: both" wait_for 20 is_gone 10
+	echo "$first" >$pciehp/bind
+	check "$first: one comes, as 10" wait_for 20 in_state 10 ready
+	is "$(service_of 10)" "$first" "$first: it is this one"
+	echo "$service $other" | tr ' ' '\n' | grep -vx "$first" >$pciehp/bind
+	check "$first: then the other" wait_for 20 in_state 10-1 ready
+	is "$(pair)" "pair active 10 10-1" "$first: both are still the composition's"
+done
+check "they are released" gpuctl release pair
+is "$(state 10) $(state 10-1)" "off off" "and both are off"
 echo 1 >/sys/bus/pci/rescan
 check "somebody scans the bus, and what stayed in its slot is there" wait_for 30 in_state 10 ready
 check "so is the other" wait_for 30 in_state 11 ready

@@ -177,7 +177,7 @@ check "and released" gpuctl release all
 is "$(states)" "off off off off" "and are off"
 
 note "somebody else rescans while a link is being disabled"
-insmod "$TESTS/gf_delay.ko" function=pcie_capability_clear_and_set_word_locked caller=rescan_set ms=500 ||
+insmod "$TESTS/gf_delay.ko" function=pcie_capability_clear_and_set_word_locked caller=rescan_set ms=3000 ||
 	not_ok "no task can be held up"
 check "a GPU is attached" gpuctl attach $on
 echo 1 >/sys/module/gf_delay/parameters/armed

@@ -108,10 +108,10 @@ deadline()
 	local what="the drain's deadline"
 
 	check "$mode: $what: two are composed" begin
-	check "$mode: $what: one is drained" drained 3000 "$goes"
+	check "$mode: $what: one is drained" drained $((3000 * SLOW)) "$goes"
 	check "$mode: $what: the resize is accepted" resizing
 	# One that began later and ends as soon tells when the deadline has passed.
-	check "$mode: $what: another is drained after it" drained 3000 "$beside"
+	check "$mode: $what: another is drained after it" drained $((3000 * SLOW)) "$beside"
 	check "$mode: $what passes" seen "slot-changed $beside draining ready"
 	undecided "$what: the GPU stays with the operation"
 	gone_as_asked "$what"
@@ -187,6 +187,31 @@ put_in_anew()
 	check "$mode: $what: all is taken back" back
 }
 
+# Nobody has put in another one: it is what was drained, and still to go.
+silent()
+{
+	local what="a GPU that does not answer for a while"
+
+	check "$mode: $what: two are composed" begin
+	check "$mode: $what: one is drained" drained 60000 "$goes"
+	check "$mode: $what: the resize is accepted" resizing
+	echo 500 >/sys/module/gpufabric/parameters/lost_ms
+	knob 1 surprise fall-off
+	check "$mode: $what: it is lost" seen "slot-changed $goes draining lost"
+	knob 1 surprise come-back
+	check "$mode: $what: it is drained again" seen "slot-changed $goes attached draining"
+	echo 3000 >/sys/module/gpufabric/parameters/lost_ms
+	undecided "$what: it stays with the operation"
+	is "$(g undrain "$goes" 2>&1)" "EBUSY: an operation is under way on this slot, wait for it to end" \
+		"$mode: $what: nothing else ends the drain"
+	check "$mode: $what: the addition comes home" home
+	check "$mode: $what: the resize succeeds" resized
+	is "$(states "$goes" "$comes")" "off ready" "$mode: $what: one has gone, the other has come"
+	end_all
+	is "$(announced)" "draining lost attached draining detaching off" "$mode: $what: and was never said to be ready"
+	check "$mode: $what: all is taken back" back
+}
+
 pulled()
 {
 	local what="a card that is pulled"
@@ -237,6 +262,7 @@ for mode in $(brief pciehp "own pciehp"); do
 	dead_client
 	failing
 	put_in_anew
+	silent
 	pulled
 	check "$mode: the modules unload" unload || bail_out "the modules stay"
 done
