@@ -103,15 +103,18 @@ gone_as_asked()
 	check "$mode: $1: all is taken back" back
 }
 
+# The driver is awaited for a minute.
+drain_ms=$((SLOW < 4 ? 3000 * SLOW : 12000))
+
 deadline()
 {
 	local what="the drain's deadline"
 
 	check "$mode: $what: two are composed" begin
-	check "$mode: $what: one is drained" drained $((3000 * SLOW)) "$goes"
+	check "$mode: $what: one is drained" drained $drain_ms "$goes"
 	check "$mode: $what: the resize is accepted" resizing
 	# One that began later and ends as soon tells when the deadline has passed.
-	check "$mode: $what: another is drained after it" drained $((3000 * SLOW)) "$beside"
+	check "$mode: $what: another is drained after it" drained $drain_ms "$beside"
 	check "$mode: $what passes" seen "slot-changed $beside draining ready"
 	undecided "$what: the GPU stays with the operation"
 	gone_as_asked "$what"
