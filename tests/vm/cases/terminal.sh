@@ -232,15 +232,15 @@ check "a shell" shell_there
 text '. /tmp/completion; clear'
 keys Enter
 shows '^now:$'
-# typed TEXT REGEX "description" [KEY...]: REGEX is of what the completion has added, since
-# bash is beside itself when it is interrupted while a completion is being looked up.
+# typed TEXT REGEX "description" [KEY...]: REGEX is of what the completion has added. The line is
+# erased by a key that waits its turn: bash completes nothing any more when it was interrupted
+# while a completion was being looked up.
 typed()
 {
 	text "$1"
 	keys Tab "${@:4}"
 	check "$3" shows "$2"
-	keys C-c
-	keys C-l
+	keys C-u C-l
 	gone "$2" >/dev/null
 }
 typed 'gpuctl show tra' 'show train70b *$' "a composition"
