@@ -149,7 +149,7 @@ void gf_composition_judge(struct gf_composition *composition)
  * A slot that is back, as with its slot driver, is still whose it was, unless an operation has it
  * or the one that went. Slots of one number exchange their names, and others their addresses.
  */
-static bool inherits(struct gf_slot *heir, struct gf_slot *slot)
+static bool pass_on(struct gf_slot *slot, struct gf_slot *heir)
 {
 	struct gf_composition *composition = slot->composition;
 
@@ -173,13 +173,13 @@ void gf_composition_inherit(struct gf_slot *heir)
 	gf_assert_locked();
 	xa_for_each(&gf.compositions, id, composition) {
 		list_for_each_entry(slot, &composition->members, member) {
-			if (inherits(heir, slot))
+			if (pass_on(slot, heir))
 				return;
 		}
 	}
 }
 
-/* When a slot that went is nobody's any more but its composition's, it may be back already. */
+/* For a slot that went, when the module or an operation lets go of it: it may be back already. */
 void gf_composition_bequeath(struct gf_slot *slot)
 {
 	struct gf_slot *heir;
@@ -189,7 +189,7 @@ void gf_composition_bequeath(struct gf_slot *slot)
 	if (!slot->retired || !slot->composition)
 		return;
 	xa_for_each(&gf.slots, id, heir) {
-		if (inherits(heir, slot))
+		if (pass_on(slot, heir))
 			return;
 	}
 }

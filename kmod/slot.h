@@ -107,7 +107,7 @@ struct gf_slot {
 	const struct gf_backend *backend;
 	const char *driver_name; /* of the slot driver, NULL where none is held */
 	struct pci_slot *pci_slot; /* referenced, for pci_destroy_slot(); NULL without a driver */
-	struct pci_dev *port; /* referenced */
+	struct pci_dev *port; /* referenced as long as the slot has memory */
 	/*
 	 * What the slot driver has the slot by, referenced; its device_lock keeps the driver
 	 * bound. NULL when there is no such device: the slot is unmanaged.
