@@ -29,10 +29,7 @@
 static const struct {
 	const char *bus;
 	const char *driver;
-} guards[] = {
-	{ "pci_express", "pciehp" },
-	{ "platform", "gpufabric_sim" },
-};
+} guards[] = { { "pci_express", "pciehp" }, { "platform", "gpufabric_sim" } };
 
 /* What is in the slot is below the port as well, and its lock nobody's business. */
 static const char *guard_of_bus(const struct device *dev)
@@ -118,8 +115,9 @@ static struct hotplug_slot *slot_try_enter(struct gf_slot *slot)
 		return ERR_PTR(-ENODEV);
 	if (!device_trylock(slot->service))
 		return ERR_PTR(-EBUSY);
-	hotplug = READ_ONCE(slot->pci_slot->hotplug);
-	if (hotplug && slot->service->driver)
+	/* As long as it is bound there is the PCI slot, also when our reference has gone. */
+	hotplug = slot->service->driver ? READ_ONCE(slot->pci_slot->hotplug) : NULL;
+	if (hotplug)
 		return hotplug;
 	device_unlock(slot->service);
 	return ERR_PTR(-ENODEV);

@@ -33,8 +33,7 @@ struct pci_dev;
  * The fabric's lock is innermost but for the notifier's and what the allocator and netlink
  * need: it is dropped before a slot driver is called or the rescan lock is taken, so whoever
  * holds it never waits for hardware. A slot driver is never called with the rescan lock held
- * either. Lockdep does not check device_lock (its class is exempt), so that part rests on
- * review.
+ * either. Lockdep does not check device_lock (its class is exempt): that part rests on review.
  */
 struct gf_fabric {
 	struct mutex lock; /* the software state, see above */

@@ -2,9 +2,8 @@
 /**
  * DOC: Objects in messages, and events
  *
- * One function for each object, used alike by replies, dumps and events. It takes the reader
- * along: an unprivileged one is not told who asked and why, whose a composition is, and serial
- * numbers.
+ * One function for each object, used alike by replies, dumps and events. It takes the reader along:
+ * an unprivileged one is not told who asked and why, whose a composition is, and serial numbers.
  *
  * Every change is announced once, with a number that rises by one, to the group monitor for
  * everyone and to the group private for CAP_SYS_ADMIN. An event that cannot be built for want of

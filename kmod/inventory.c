@@ -255,6 +255,15 @@ static int compare_addresses(const void *left, const void *right)
 
 static struct gf_census seen_strangers;
 
+/* A slot that has gone is still an operation's: one with its name has to wait. */
+static bool lingers;
+
+static bool is_taken(const struct pci_slot *pci_slot)
+{
+	guard(mutex)(&gf.lock);
+	return lingers && gf_slot_find_name(pci_slot_name(pci_slot));
+}
+
 static void take_in_new(void)
 {
 	struct gf_census now = {}, again = {}, rejected = {};
@@ -284,9 +293,10 @@ static void take_in_new(void)
 
 		/* Counted before it is judged: a change since is seen. */
 		count_stranger(&rejected, found[i]);
-		slot = is_ours(found[i]) ? gf_slot_create(found[i]->bus->self, found[i]) : NULL;
+		slot = !is_ours(found[i]) ? NULL : is_taken(found[i]) ? ERR_PTR(-EBUSY) :
+		       gf_slot_create(found[i]->bus->self, found[i]);
 		if (IS_ERR_OR_NULL(slot)) {
-			/* One that failed for want of memory is tried again. */
+			/* One that failed, as for want of memory, is tried again. */
 			if (slot)
 				rejected.count = 0;
 			pci_destroy_slot(found[i]);
@@ -362,11 +372,8 @@ out:
 
 static bool is_gone(struct gf_slot *slot)
 {
-	if (READ_ONCE(slot->dying))
-		return true;
-	if (!slot->pci_slot)
-		return slot->claimed;
-	return !READ_ONCE(slot->pci_slot->hotplug) || gf_backend_slot_left(slot);
+	return gf_notify_left(slot) ||
+	       (slot->pci_slot ? gf_backend_slot_left(slot) : slot->claimed);
 }
 
 static struct gf_slot *next_slot(unsigned long *id)
@@ -385,12 +392,14 @@ static void retire_gone(void)
 	unsigned long id = 0;
 
 	find_strangers(&now, NULL, 0);
+	lingers = false;
 	while ((slot = next_slot(&id))) {
 		/* A slot driver that comes to a port of ours is a stranger. */
 		if (!slot->pci_slot && !is_same(&now, &seen_strangers))
 			slot->claimed = has_slot_driver(slot->port->subordinate);
 		if (is_gone(slot) && gf_slot_retire(slot, true))
 			WRITE_ONCE(judge_again, true);
+		lingers |= slot->dying && !slot->retired;
 		gf_slot_put(slot);
 	}
 }

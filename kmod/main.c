@@ -56,12 +56,9 @@ static const struct {
 	int (*start)(void);
 	void (*stop)(void);
 } parts[] = {
-	{ gf_slot_start, gf_slot_stop },
-	{ gf_device_start, gf_device_stop },
-	{ alloc_queues, free_queues },
-	{ gf_notify_start, gf_notify_stop },
-	{ gf_inventory_start, gf_inventory_stop },
-	{ gf_sleep_start, gf_sleep_stop },
+	{ gf_slot_start, gf_slot_stop }, { gf_device_start, gf_device_stop },
+	{ alloc_queues, free_queues }, { gf_notify_start, gf_notify_stop },
+	{ gf_inventory_start, gf_inventory_stop }, { gf_sleep_start, gf_sleep_stop },
 	/* Who asks finds all slots that there are. */
 	{ gf_netlink_start, gf_netlink_stop },
 };

@@ -41,9 +41,7 @@ static const struct genl_multicast_group groups[] = {
 
 struct genl_family gf_family __ro_after_init = {
 	.name = GPUFABRIC_FAMILY_NAME, .version = GPUFABRIC_FAMILY_VERSION,
-	.module = THIS_MODULE,
-	.parallel_ops = true,
-	.resv_start_op = GPUFABRIC_CMD_STATUS_GET,
+	.module = THIS_MODULE, .parallel_ops = true, .resv_start_op = GPUFABRIC_CMD_STATUS_GET,
 	.mcgrps = groups, .n_mcgrps = ARRAY_SIZE(groups),
 };
 

@@ -6,7 +6,8 @@
  * pci_rescan_remove_lock held. So it writes down what it saw, under a spinlock, and queues
  * workers that look; it neither takes the fabric's lock nor waits for a worker. Two things nobody
  * else can do in time: when a request has chosen the driver, it keeps others from a function that
- * was just announced, and when a port goes, it removes the port's link to the slot.
+ * was just announced, and when a port goes, it removes the port's link to the slot and lets its
+ * PCI slot go.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -228,6 +229,8 @@ static int bus_event(struct notifier_block *nb, unsigned long action, void *data
 	}
 	if (dying) {
 		gf_device_unlink(dying);
+		if (dying->pci_slot)
+			pci_destroy_slot(dying->pci_slot);
 		gf_slot_put(dying);
 	}
 
@@ -240,9 +243,7 @@ static int bus_event(struct notifier_block *nb, unsigned long action, void *data
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block bus_notifier = {
-	.notifier_call = bus_event,
-};
+static struct notifier_block bus_notifier = { .notifier_call = bus_event };
 
 void gf_notify_add_slot(struct gf_slot *slot)
 {
@@ -255,6 +256,13 @@ void gf_notify_remove_slot(struct gf_slot *slot)
 	guard(spinlock)(&gf_notify_lock);
 	hash_del(&slot->hash);
 	forget_seen(slot);
+}
+
+/* Whether the port of a slot is being removed, or its slot driver has let go of it. */
+bool gf_notify_left(const struct gf_slot *slot)
+{
+	guard(spinlock)(&gf_notify_lock);
+	return slot->dying || (slot->pci_slot && !READ_ONCE(slot->pci_slot->hotplug));
 }
 
 /* Whether there is a slot at a port; @pci_slot: this one, NULL for any. */

@@ -93,9 +93,7 @@ static int sleep_event(struct notifier_block *nb, unsigned long action, void *da
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block sleep_notifier = {
-	.notifier_call = sleep_event,
-};
+static struct notifier_block sleep_notifier = { .notifier_call = sleep_event };
 
 int gf_sleep_start(void)
 {

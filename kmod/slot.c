@@ -652,9 +652,9 @@ static void slot_dispose(struct gf_slot *slot)
 		slot->sw = NULL;
 	}
 	gf_backend_slot_unpin(slot);
-	if (slot->pci_slot)
+	/* Else it went with the port. */
+	if (slot->pci_slot && !slot->dying)
 		pci_destroy_slot(slot->pci_slot);
-	slot->pci_slot = NULL;
 	gf_slot_put(slot);
 }
 

@@ -3,9 +3,8 @@
  * DOC: Looking at a slot
  *
  * A snapshot is the state of a slot at one moment, as config space, resources and the slot driver
- * show it. Only workers take one, because it needs pci_rescan_remove_lock, which has no trylock
- * and can be held for as long as a driver's probe takes, or for ever. Everybody else reads the
- * last one.
+ * show it. Only workers take one, because it needs pci_rescan_remove_lock, which has no trylock and
+ * can be held for as long as a driver's probe takes, or for ever. All others read the last one.
  *
  * A function that must not be read now (sight.c) keeps its values from the last snapshot.
  */

@@ -61,9 +61,8 @@ struct gf_snapshot {
 	bool quiet;
 	/*
 	 * It is a chassis, with slots of its own. They can be in the middle of being powered, by
-	 * their slot driver alone, and pciehp dead-locks when the switch above is removed
-	 * meanwhile, with pci_rescan_remove_lock held. Nothing of ours can prevent the one, so we
-	 * never do the other.
+	 * their slot driver alone, and pciehp dead-locks when the switch above is removed then,
+	 * with pci_rescan_remove_lock held. We cannot prevent the one, so we never do the other.
 	 */
 	bool has_slots;
 	bool driver_unread; /* of a function, perhaps: look again after GF_UNREAD_MS */

@@ -11,8 +11,7 @@
 #include "slot.h"
 
 TRACE_EVENT(gpufabric_state,
-	TP_PROTO(const struct gf_slot *slot, int previous),
-	TP_ARGS(slot, previous),
+	TP_PROTO(const struct gf_slot *slot, int previous), TP_ARGS(slot, previous),
 	TP_STRUCT__entry(
 		__array(char, name, GPUFABRIC_SLOT_NAME_MAX + 1)
 		__field(u32, id)
@@ -31,13 +30,11 @@ TRACE_EVENT(gpufabric_state,
 	),
 	TP_printk("slot=%s id=%u generation=%u previous=%s state=%s cause=%d",
 		  __entry->name, __entry->id, __entry->generation,
-		  gf_state_name(__entry->previous),
-		  gf_state_name(__entry->state), __entry->cause)
+		  gf_state_name(__entry->previous), gf_state_name(__entry->state), __entry->cause)
 );
 
 TRACE_EVENT(gpufabric_step,
-	TP_PROTO(const struct gf_step *step),
-	TP_ARGS(step),
+	TP_PROTO(const struct gf_step *step), TP_ARGS(step),
 	TP_STRUCT__entry(
 		__array(char, name, GPUFABRIC_SLOT_NAME_MAX + 1)
 		__field(u64, op)
@@ -46,8 +43,7 @@ TRACE_EVENT(gpufabric_step,
 		__array(u32, us, GF_PHASES)
 	),
 	TP_fast_assign(
-		strscpy(__entry->name, step->slot->name,
-			sizeof(__entry->name));
+		strscpy(__entry->name, step->slot->name, sizeof(__entry->name));
 		__entry->op = step->op->id;
 		__entry->kind = step->op->kind;
 		__entry->error = step->result.failure.error;

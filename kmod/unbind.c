@@ -68,9 +68,8 @@ static void end_vfs(struct pci_dev *pdev)
  * for whoever removes them: virtual functions before what makes them, and what is behind a bridge
  * before that. Bridges of the card keep their driver, but for ports that are slots to pciehp: it
  * would wait for them with pci_rescan_remove_lock held, and they for that. Sleeps for as long as
- * a driver does not let go. Returns for gf_unbind_end(), or an error pointer when nothing was
- * done: -EMEDIUMTYPE for a chassis, in whose slots others may be at work, -ESTALE for functions not
- * @known.
+ * a driver does not let go. Returns for gf_unbind_end(), or an error pointer when nothing was done:
+ * -EMEDIUMTYPE for a chassis, in whose slots others may be at work, -ESTALE if not @known.
  */
 struct gf_unbound *gf_unbind(struct gf_slot *slot, const struct gf_functions *known)
 {

@@ -11,8 +11,8 @@
 #
 # by kernel: the PCI core takes in what comes back
 # brief: on another kernel the check leaves out what is not the PCI core's
-# before: tests/failpoint/build "$FLAVOUR"
-# vm: -t 300 -f "build/failpoint/$FLAVOUR/gf_delay.ko"
+# before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
+# vm: -t 300 -f build/selftests/gfclient -f "build/failpoint/$FLAVOUR/gf_delay.ko"
 
 # Functions are called by their names, through check and wait_for.
 # shellcheck disable=SC2317
@@ -29,6 +29,8 @@ in_state() { [ "$(state "$1")" = "$2" ]; }
 names() { gpuctl -j list | jq -r '.slots[].slot' | sort | xargs; }
 states() { gpuctl -j list | jq -r '.slots | sort_by(.port) | map(.state) | join(" ")'; }
 link_control() { setpci -s "$1" CAP_EXP+10.w; }
+names_are() { [ "$(names)" = "$1" ]; }
+composed_are() { [ "$(gpuctl -j list | jq -r '.compositions[] | "\(.name) \(.state)"')" = "$1" ]; }
 has_no_function() { [ ! -e "$DEVICES/$1" ]; }
 
 check "the simulator loads" modprobe gpufabric_sim mode=own switches=1 slots=4 latency_ms=20 \
@@ -189,6 +191,58 @@ sed "s/^/# /" /tmp/detach
 check "the rescan does not find the GPU again" has_no_function 10000:04:00.0
 is "$(state $on) $(link_control $on)" "off 0010" "its slot is off"
 rmmod gf_delay
+check "gpufabric unloads" wait_for 10 rmmod gpufabric
+check "the simulator unloads" rmmod gpufabric_sim
+
+# What is composed when a switch is removed and found at once, several times.
+found_again()
+{
+	local i slot slots
+
+	check "$mode: the simulator loads" modprobe gpufabric_sim mode="$mode" switches=1 slots=4 latency_ms=20 'gpus=0.0-1:l40s'
+	check "$mode: gpufabric loads" modprobe gpufabric
+	slots=$(names)
+	check "$mode: two GPUs are composed" gpuctl compose pair --gpus 2
+	for ((i = 0; i < 5; i++)); do
+		echo 1 >$DEVICES/10000:01:00.0/remove
+		echo 1 >/sys/bus/pci/rescan
+		# Both: pciehp is done with each before the switch goes again.
+		for slot in ${slots%% *} "$(cut -d' ' -f2 <<<"$slots")"; do
+			check "$mode: slot $slot is found again, with its name" wait_for 20 in_state "$slot" ready
+		done
+		check "$mode: all are" wait_for 20 names_are "$slots"
+		check "$mode: still the composition's" wait_for 20 composed_are "pair active"
+	done
+	check "$mode: which is released" gpuctl release pair
+	check "$mode: gpufabric unloads" wait_for 10 rmmod gpufabric
+	check "$mode: the simulator unloads" rmmod gpufabric_sim
+}
+
+note "a switch that is removed, and found again at once"
+for mode in $(modes); do
+	found_again
+done
+
+# It has an operation, which ends when the one that was found has appeared.
+note "a slot that is found again before its operation has ended"
+check "the simulator loads" modprobe gpufabric_sim mode=own switches=1 slots=4 latency_ms=20 'gpus=0.0:l40s:off'
+check "gpufabric loads" modprobe gpufabric poll_ms=100
+knob 0 driver probe-fail
+"$TESTS/gfclient" -d 60000 attach sim0-0 >/tmp/attach 2>&1 &
+check "an attach waits for a driver" wait_for 20 in_state sim0-0 attached
+check "tasks can be held up" insmod "$TESTS/gf_delay.ko" function=gf_snapshot_take caller=gf_step_run ms=20000 armed=1
+echo 1 >$DEVICES/10000:01:00.0/remove
+check "the switch goes, and the attach is held up" wait_for 20 grep -qx 1 /sys/module/gf_delay/parameters/held
+echo 1 >/sys/bus/pci/rescan
+check "the others are found" wait_for 20 names_are "sim0-0 sim0-1 sim0-2 sim0-3"
+is "$(states)" "attached empty empty empty" "and the slot is its operation's"
+echo 1 >/sys/module/gf_delay/parameters/go_on
+check_fails "the attach fails" wait $!
+sed "s/^/# /" /tmp/attach
+rmmod gf_delay
+check "the one that was found takes its place" wait_for 20 in_state sim0-0 ready
+is "$(names)" "sim0-0 sim0-1 sim0-2 sim0-3" "there is one with its name"
+check "it has its node" test -e /dev/gpufabric/sim0-0
 check "gpufabric unloads" wait_for 10 rmmod gpufabric
 check "the simulator unloads" rmmod gpufabric_sim
 finish

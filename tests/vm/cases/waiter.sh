@@ -68,7 +68,10 @@ check "a GPU is ready" wait_for 20 is_ready 103
 
 wake_late pciehp_sysfs_disable_slot 1 -f detach
 check "the switch comes back" sh -c 'echo 1 >/sys/bus/pci/slots/8000/power'
-check "with its GPUs" wait_for 30 is_ready 103
+# All of them: when it goes again, pciehp has to be done with each.
+for slot in 100 101 102 103; do
+	check "with the GPU of slot $slot" wait_for 30 is_ready $slot
+done
 check "one is detached" g -f detach 103
 wake_late pciehp_sysfs_enable_slot 2 attach
 count waiter.held 2
