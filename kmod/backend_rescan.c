@@ -140,10 +140,7 @@ static int rescan_set(struct gf_slot *slot, bool on)
 	if (!gf_port_lock(port))
 		return -ENODEV;
 	err = on ? add_functions(slot) : remove_functions(port->subordinate);
-	/*
-	 * Whoever rescans next must not find them again. A card that has gone is not found, and
-	 * the next one that comes is to be seen.
-	 */
+	/* Whoever rescans next must not find them again, but the next card that comes. */
 	if (!on && !err && gf_link_is_up(port) > 0)
 		slot->link_off = set_link(port, false);
 	/* The kernel restores a port that was reset to what it has saved. */

@@ -9,8 +9,7 @@
  * port. It is taken by trylock: whoever removes the port may hold it while waiting for us.
  *
  * Slots of other drivers, freed under no lock that could be held for as long as an operation is,
- * are listed with what the PCI core knows of them, and nothing of their drivers is called: who
- * they are is read in sysfs.
+ * are listed with what the PCI core knows; their drivers are never called, and named by sysfs.
  */
 #include <linux/delay.h>
 #include <linux/pci.h>
@@ -115,8 +114,7 @@ static struct hotplug_slot *slot_try_enter(struct gf_slot *slot)
 		return ERR_PTR(-ENODEV);
 	if (!device_trylock(slot->service))
 		return ERR_PTR(-EBUSY);
-	/* As long as it is bound there is the PCI slot, also when our reference has gone. */
-	hotplug = slot->service->driver ? READ_ONCE(slot->pci_slot->hotplug) : NULL;
+	hotplug = slot->service->driver ? gf_notify_hotplug(slot) : NULL;
 	if (hotplug)
 		return hotplug;
 	device_unlock(slot->service);
@@ -147,10 +145,7 @@ static int slot_set(struct gf_slot *slot, bool on)
 	set = on ? hotplug->ops->enable_slot : hotplug->ops->disable_slot;
 	err = set ? set(hotplug) : -EOPNOTSUPP;
 	device_unlock(slot->service);
-	/*
-	 * pciehp answers -1 when the link does not come up or nobody answers behind it. Passed on,
-	 * it would read as "not permitted".
-	 */
+	/* pciehp answers so when no link comes up or nobody answers: not "not permitted". */
 	return err == -1 ? -EIO : err;
 }
 

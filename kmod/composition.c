@@ -186,6 +186,8 @@ void gf_composition_bequeath(struct gf_slot *slot)
 	unsigned long id;
 
 	gf_assert_locked();
+	if (!slot->retired && !slot->composition)
+		gf_composition_inherit(slot);
 	if (!slot->retired || !slot->composition)
 		return;
 	xa_for_each(&gf.slots, id, heir) {

@@ -160,6 +160,12 @@ void gf_device_publish(struct work_struct *work)
 		usable = slot->state == GF_STATE_READY || slot->state == GF_STATE_DRAINING;
 		incarnation = slot->incarnation;
 	}
+	/* Nobody follows it any more. */
+	if (READ_ONCE(slot->dying) && !slot->nameless) {
+		pci_destroy_slot(slot->pci_slot);
+		WRITE_ONCE(slot->nameless, true);
+		wake_up_all(&slot->changed);
+	}
 
 	/* Once: a device that could not be added cannot be added again. */
 	if (!slot->added && !retired) {

@@ -27,6 +27,7 @@ struct pci_dev;
  *     -> locks of the slot driver -> pci_rescan_remove_lock
  *   pci_rescan_remove_lock -> &gf_fabric.lock   (inventory worker)
  *   pci_rescan_remove_lock -> &gf_notify_lock   (bus notifier)
+ *   pci_rescan_remove_lock -> the publishing worker, for a second (bus notifier)
  *   &gf_fabric.lock -> &gf_notify_lock
  *   device_lock of a PCI device -> &gf_binding_lock (bus notifier)
  *   device_lock of a PCI device -> locks of its driver (steps that unbind it)

@@ -197,13 +197,23 @@ static bool is_lost_to_card(struct pci_dev *port)
 	return true;
 }
 
+/* The slot with a name has gone, and is an operation's, or not let go of yet. */
+static bool is_taken(const char *name)
+{
+	const struct gf_slot *slot;
+
+	guard(mutex)(&gf.lock);
+	slot = gf_slot_find_name(name);
+	return slot && READ_ONCE(slot->dying);
+}
+
 /* One with a native controller gets a slot driver; one that is being removed is nobody's. */
 static bool is_bare(struct pci_dev *port)
 {
 	return is_our_port(port) && !port->is_hotplug_bridge && is_chosen(port) &&
 	       port->subordinate && device_is_registered(&port->dev) &&
 	       !gf_notify_knows(port, NULL) && !has_slot_driver(port->subordinate) &&
-	       !is_lost_to_card(port);
+	       !is_lost_to_card(port) && !is_taken(pci_name(port));
 }
 
 /* To see whether things are still the same; none is followed. */
@@ -255,15 +265,6 @@ static int compare_addresses(const void *left, const void *right)
 
 static struct gf_census seen_strangers;
 
-/* A slot that has gone is still an operation's: one with its name has to wait. */
-static bool lingers;
-
-static bool is_taken(const struct pci_slot *pci_slot)
-{
-	guard(mutex)(&gf.lock);
-	return lingers && gf_slot_find_name(pci_slot_name(pci_slot));
-}
-
 static void take_in_new(void)
 {
 	struct gf_census now = {}, again = {}, rejected = {};
@@ -293,7 +294,7 @@ static void take_in_new(void)
 
 		/* Counted before it is judged: a change since is seen. */
 		count_stranger(&rejected, found[i]);
-		slot = !is_ours(found[i]) ? NULL : is_taken(found[i]) ? ERR_PTR(-EBUSY) :
+		slot = !is_ours(found[i]) ? NULL : is_taken(pci_slot_name(found[i])) ? ERR_PTR(-EBUSY) :
 		       gf_slot_create(found[i]->bus->self, found[i]);
 		if (IS_ERR_OR_NULL(slot)) {
 			/* One that failed, as for want of memory, is tried again. */
@@ -372,8 +373,8 @@ out:
 
 static bool is_gone(struct gf_slot *slot)
 {
-	return gf_notify_left(slot) ||
-	       (slot->pci_slot ? gf_backend_slot_left(slot) : slot->claimed);
+	return slot->pci_slot ? !gf_notify_hotplug(slot) || gf_backend_slot_left(slot) :
+				READ_ONCE(slot->dying) || slot->claimed;
 }
 
 static struct gf_slot *next_slot(unsigned long *id)
@@ -392,14 +393,12 @@ static void retire_gone(void)
 	unsigned long id = 0;
 
 	find_strangers(&now, NULL, 0);
-	lingers = false;
 	while ((slot = next_slot(&id))) {
 		/* A slot driver that comes to a port of ours is a stranger. */
 		if (!slot->pci_slot && !is_same(&now, &seen_strangers))
 			slot->claimed = has_slot_driver(slot->port->subordinate);
 		if (is_gone(slot) && gf_slot_retire(slot, true))
 			WRITE_ONCE(judge_again, true);
-		lingers |= slot->dying && !slot->retired;
 		gf_slot_put(slot);
 	}
 }

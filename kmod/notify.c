@@ -4,10 +4,10 @@
  *
  * The bus notifier runs in the context of whoever adds or removes a device, with
  * pci_rescan_remove_lock held. So it writes down what it saw, under a spinlock, and queues
- * workers that look; it neither takes the fabric's lock nor waits for a worker. Two things nobody
+ * workers that look; it takes no lock of the fabric, nor waits for a worker for long. Two things nobody
  * else can do in time: when a request has chosen the driver, it keeps others from a function that
- * was just announced, and when a port goes, it removes the port's link to the slot and lets its
- * PCI slot go.
+ * was just announced, and when a port goes, it removes the port's link to the slot and has the name
+ * of its PCI slot freed, for the port may be found again at once.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -229,8 +229,9 @@ static int bus_event(struct notifier_block *nb, unsigned long action, void *data
 	}
 	if (dying) {
 		gf_device_unlink(dying);
-		if (dying->pci_slot)
-			pci_destroy_slot(dying->pci_slot);
+		gf_slot_publish(dying);
+		/* Not for ever: whoever resets a slot keeps all others from letting go of theirs. */
+		wait_event_timeout(dying->changed, READ_ONCE(dying->nameless), HZ);
 		gf_slot_put(dying);
 	}
 
@@ -256,13 +257,14 @@ void gf_notify_remove_slot(struct gf_slot *slot)
 	guard(spinlock)(&gf_notify_lock);
 	hash_del(&slot->hash);
 	forget_seen(slot);
+	WRITE_ONCE(slot->dying, true);
 }
 
-/* Whether the port of a slot is being removed, or its slot driver has let go of it. */
-bool gf_notify_left(const struct gf_slot *slot)
+/* What the slot driver has a slot by; NULL when it has let go of it, or the port is going. */
+struct hotplug_slot *gf_notify_hotplug(const struct gf_slot *slot)
 {
 	guard(spinlock)(&gf_notify_lock);
-	return slot->dying || (slot->pci_slot && !READ_ONCE(slot->pci_slot->hotplug));
+	return slot->dying ? NULL : READ_ONCE(slot->pci_slot->hotplug);
 }
 
 /* Whether there is a slot at a port; @pci_slot: this one, NULL for any. */

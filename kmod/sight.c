@@ -2,9 +2,8 @@
 /**
  * DOC: Watching a GPU
  *
- * A few registers tell whether a GPU answers, whether it is the same, and whether it was reset;
- * what follows is decided in loss.c. Functions that do not answer stay: only who took the link
- * down knows for how long.
+ * A few registers tell whether a GPU answers, is the same, and was reset; loss.c decides what that
+ * means. Functions that do not answer stay: only who took the link down knows for how long.
  *
  * A function that sleeps, is reset or recovers from an error is not read: that says nothing, and
  * may disturb. A reset blocks access to config space while it lasts, and nobody is kept from

@@ -591,6 +591,7 @@ static struct gf_slot *slot_alloc(struct pci_dev *port, struct pci_slot *pci_slo
 	device_set_pm_not_required(&slot->dev);
 	slot->dev.release = slot_release;
 	slot->pci_slot = pci_slot;
+	slot->nameless = !pci_slot;
 	slot->port = pci_dev_get(port);
 	strscpy(slot->address, pci_name(port), sizeof(slot->address));
 	slot->backend = pci_slot ? &gf_backend_slot : &gf_backend_rescan;
@@ -640,10 +641,10 @@ static void slot_dispose(struct gf_slot *slot)
 	/* While the notifier still knows the slot: the port may be going. */
 	gf_device_unlink(slot);
 	gf_notify_remove_slot(slot);
-	cancel_delayed_work_sync(&slot->refresh);
-	/* The uevent worker sees that the slot retired and removes devices. */
+	/* The uevent worker sees that the slot retired, and removes devices. */
 	gf_slot_publish(slot);
 	flush_work(&slot->publish);
+	cancel_delayed_work_sync(&slot->refresh);
 	if (slot->backend->leave)
 		slot->backend->leave(slot);
 
@@ -652,9 +653,6 @@ static void slot_dispose(struct gf_slot *slot)
 		slot->sw = NULL;
 	}
 	gf_backend_slot_unpin(slot);
-	/* Else it went with the port. */
-	if (slot->pci_slot && !slot->dying)
-		pci_destroy_slot(slot->pci_slot);
 	gf_slot_put(slot);
 }
 

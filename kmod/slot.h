@@ -106,7 +106,7 @@ struct gf_slot {
 	char address[16]; /* of the port */
 	const struct gf_backend *backend;
 	const char *driver_name; /* of the slot driver, NULL where none is held */
-	struct pci_slot *pci_slot; /* referenced until the port is dying; NULL without a driver */
+	struct pci_slot *pci_slot; /* referenced until the slot is dying; NULL without a driver */
 	struct pci_dev *port; /* referenced as long as the slot has memory */
 	/*
 	 * What the slot driver has the slot by, referenced; its device_lock keeps the driver
@@ -166,7 +166,8 @@ struct gf_slot {
 	bool retired; /* the slot left the inventory */
 
 	bool claimed; /* a slot driver has come to a port that had none; inventory worker's */
-	bool dying; /* the port is being removed; set once, by the notifier */
+	bool dying; /* the port is being removed, or the slot disposed of; under gf_notify_lock */
+	bool nameless; /* keeps no name of a PCI slot from others; the publishing worker's */
 
 	/* Under gf_notify_lock. */
 	struct gf_marks marks;
@@ -245,7 +246,7 @@ int gf_notify_start(void);
 void gf_notify_stop(void);
 void gf_notify_add_slot(struct gf_slot *slot);
 void gf_notify_remove_slot(struct gf_slot *slot);
-bool gf_notify_left(const struct gf_slot *slot);
+struct hotplug_slot *gf_notify_hotplug(const struct gf_slot *slot);
 bool gf_notify_knows(const struct pci_dev *port, const struct pci_slot *pci_slot);
 void gf_notify_choose(struct gf_slot *slot, const char *driver);
 void gf_notify_reset(struct gf_slot *slot);
