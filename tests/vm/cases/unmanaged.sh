@@ -135,6 +135,28 @@ knob 3 slot_driver 1
 check "and comes as it was" wait_for 10 in_state sim0-3 ready
 check "a GPU for the other slot" gpuctl attach sim0-0
 
+note "one that comes back, and is in another operation when it could be had"
+check "a GPU goes" gpuctl detach sim0-0
+knob 0 driver probe-fail
+g -d 60000 compose both sim0-3 sim0-0 &
+compose=$!
+check "a composition waits for a driver" g wait sim0-0 attached
+guard=$(basename "$(readlink -f /sys/bus/platform/drivers/gpufabric_sim/gpufabric_sim_slot.3)")
+echo "$guard" >/sys/bus/platform/drivers/gpufabric_sim/unbind
+check "its other slot goes" wait_for 10 is_gone sim0-3
+echo "$guard" >/sys/bus/platform/drivers/gpufabric_sim/bind
+check "and comes back" wait_for 10 in_state sim0-3 ready
+knob 3 driver remove-block
+g detach sim0-3 &
+detach=$!
+check "somebody detaches it" wait_for 10 in_state sim0-3 detaching
+echo "$gpu" >/sys/bus/pci/drivers/gpufabric-sim-gpu/bind
+check "the driver comes" wait $compose
+knob 3 driver remove-release
+check "the detach ends" wait $detach
+is "$(gpuctl -j show sim0-3 | jq -r '"\(.slot.state) \(.slot.composition)"')" "off both" "and it is the composition's"
+check "which is released" gpuctl release both
+
 note "a driver that leaves under listings"
 for ((i = 0; i < 20; i++)); do
 	knob 2 slot_driver 0
