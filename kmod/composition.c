@@ -179,14 +179,14 @@ void gf_composition_inherit(struct gf_slot *heir)
 	}
 }
 
-/* For a slot that went, when the module or an operation lets go of it: it may be back already. */
+/* For one that an operation or the module lets go of: it may be back, or, without data, an heir. */
 void gf_composition_bequeath(struct gf_slot *slot)
 {
 	struct gf_slot *heir;
 	unsigned long id;
 
 	gf_assert_locked();
-	if (!slot->retired && !slot->composition)
+	if (!slot->retired && !slot->composition && !slot->former)
 		gf_composition_inherit(slot);
 	if (!slot->retired || !slot->composition)
 		return;

@@ -156,7 +156,7 @@ void gf_device_publish(struct work_struct *work)
 	u32 incarnation;
 
 	scoped_guard(mutex, &gf.lock) {
-		retired = slot->retired;
+		retired = slot->retired || !slot->id; /* not taken in yet, it has no name */
 		usable = slot->state == GF_STATE_READY || slot->state == GF_STATE_DRAINING;
 		incarnation = slot->incarnation;
 	}

@@ -213,7 +213,7 @@ static bool is_bare(struct pci_dev *port)
 	return is_our_port(port) && !port->is_hotplug_bridge && is_chosen(port) &&
 	       port->subordinate && device_is_registered(&port->dev) &&
 	       !gf_notify_knows(port, NULL) && !has_slot_driver(port->subordinate) &&
-	       !is_lost_to_card(port) && !is_taken(pci_name(port));
+	       !is_lost_to_card(port);
 }
 
 /* To see whether things are still the same; none is followed. */
@@ -331,7 +331,7 @@ static unsigned int find_bare(struct gf_slot **made, unsigned int max, struct gf
 			continue;
 		bare->count++;
 		bare->sum += (unsigned long)port;
-		if (nr_made == max)
+		if (nr_made == max || is_taken(pci_name(port)))
 			continue;
 		slot = gf_slot_create(port, NULL);
 		if (!IS_ERR(slot))

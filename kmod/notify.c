@@ -191,6 +191,7 @@ static int bus_event(struct notifier_block *nb, unsigned long action, void *data
 {
 	struct pci_dev *pdev = to_pci_dev(data);
 	char driver[GPUFABRIC_DRIVER_MAX + 1] = "";
+	static bool late; /* under pci_rescan_remove_lock */
 	struct gf_slot *slot, *chosen = NULL, *dying = NULL;
 	struct gf_seen *seen = NULL;
 
@@ -230,8 +231,8 @@ static int bus_event(struct notifier_block *nb, unsigned long action, void *data
 	if (dying) {
 		gf_device_unlink(dying);
 		gf_slot_publish(dying);
-		/* Not for ever: whoever resets a slot keeps all others from letting go of theirs. */
-		wait_event_timeout(dying->changed, READ_ONCE(dying->nameless), HZ);
+		/* A second for all: who resets a slot keeps others from letting go of theirs. */
+		late = !wait_event_timeout(dying->changed, dying->nameless, late ? 1 : HZ);
 		gf_slot_put(dying);
 	}
 

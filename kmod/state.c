@@ -61,8 +61,7 @@ static const struct {
 	enum gpufabric_activity activity;
 	enum gpufabric_health health;
 } states[GF_STATES] = {
-	[GF_STATE_EMPTY] = { "empty" },
-	[GF_STATE_OFF] = { "off" },
+	[GF_STATE_EMPTY] = { "empty" }, [GF_STATE_OFF] = { "off" },
 	[GF_STATE_ATTACHING] = { "attaching", GPUFABRIC_ACTIVITY_ATTACHING },
 	[GF_STATE_ATTACHED] = { "attached", GPUFABRIC_ACTIVITY_ATTACHING },
 	[GF_STATE_READY] = { "ready" },

@@ -248,6 +248,25 @@ rmmod gf_delay
 check "gpufabric unloads" wait_for 10 rmmod gpufabric
 check "the simulator unloads" rmmod gpufabric_sim
 
+# They are empty: pciehp has nothing to do in them.
+note "a switch that goes while its slots are being taken in"
+check "the simulator loads" modprobe gpufabric_sim mode=pciehp switches=1 slots=4 gpus=0.0:none
+check "gpufabric loads" modprobe gpufabric poll_ms=0
+mark_log
+echo 1 >$DEVICES/10000:01:00.0/remove
+check "the slots go" wait_for 20 names_are ""
+insmod "$TESTS/gf_delay.ko" function=gf_snapshot_take caller=gf_slot_admit ms=100000 armed=1 || not_ok "no task can be held up"
+echo 1 >/sys/bus/pci/rescan
+check "they come, and the first is about to be taken in" wait_for 20 grep -qx 1 /sys/module/gf_delay/parameters/held
+echo 1 >$DEVICES/10000:01:00.0/remove
+echo 1 >/sys/module/gf_delay/parameters/go_on
+echo 1 >/sys/bus/pci/rescan
+check "those that came last are taken in" wait_for 20 names_are "100 101 102 103"
+rmmod gf_delay
+is "$(log_since_mark | grep -c 'cannot register')" 0 "no device of another was made"
+check "gpufabric unloads" wait_for 10 rmmod gpufabric
+check "the simulator unloads" rmmod gpufabric_sim
+
 # It has an operation, which ends when the one that was found has appeared.
 found_before_its_operation_ends()
 {
