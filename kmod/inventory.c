@@ -154,10 +154,7 @@ static bool has_slot(struct pci_dev *port)
 	return is_our_port(port) && (is_chosen(port) || (below && has_slot_driver(below)));
 }
 
-/*
- * Whether a port is inside the card of a slot above. A bus keeps the bridge above it, and that
- * one its own, so this needs no lock.
- */
+/* Whether a port is inside the card of a slot above. A bus keeps the bridge above it: no lock. */
 static bool is_in_card(struct pci_dev *port)
 {
 	bool card = true, chosen = true;
@@ -294,7 +291,8 @@ static void take_in_new(void)
 
 		/* Counted before it is judged: a change since is seen. */
 		count_stranger(&rejected, found[i]);
-		slot = !is_ours(found[i]) ? NULL : is_taken(pci_slot_name(found[i])) ? ERR_PTR(-EBUSY) :
+		slot = !is_ours(found[i]) ? NULL :
+		       is_taken(pci_slot_name(found[i])) ? ERR_PTR(-EBUSY) :
 		       gf_slot_create(found[i]->bus->self, found[i]);
 		if (IS_ERR_OR_NULL(slot)) {
 			/* One that failed, as for want of memory, is tried again. */

@@ -4,10 +4,10 @@
  *
  * The bus notifier runs in the context of whoever adds or removes a device, with
  * pci_rescan_remove_lock held. So it writes down what it saw, under a spinlock, and queues
- * workers that look; it takes no lock of the fabric, nor waits for a worker for long. Two things nobody
- * else can do in time: when a request has chosen the driver, it keeps others from a function that
- * was just announced, and when a port goes, it removes the port's link to the slot and has the name
- * of its PCI slot freed, for the port may be found again at once.
+ * workers that look; it takes no lock of the fabric, and waits for no worker for long. Two things
+ * nobody else can do in time: when a request has chosen the driver, it keeps others from a function
+ * that was just announced, and when a port goes, it removes the port's link to the slot and has
+ * the name of its PCI slot freed, for the port may be found again at once.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
