@@ -231,7 +231,7 @@ echo 1 >/sys/module/rcupdate/parameters/rcu_cpu_stall_suppress
 check "the simulator loads" modprobe gpufabric_sim mode=pciehp switches=1 slots=4 latency_ms=20 'gpus=0.0:l40s,0.3:l40s'
 check "gpufabric loads" modprobe gpufabric poll_ms=0
 check "two GPUs are composed" gpuctl compose pair --gpus 2
-insmod "$TESTS/gf_delay.ko" function=gf_snapshot_take caller=refresh_run ms=100000 armed=1 || not_ok "no task can be held up"
+insmod "$TESTS/gf_delay.ko" function=gf_snapshot_take caller=refresh_run ms=10000 armed=1 || not_ok "no task can be held up"
 echo 1 >$DEVICES/10000:01:00.0/remove
 check "a look at one is held up" wait_for 20 grep -qx 1 /sys/module/gf_delay/parameters/held
 echo 1 >/sys/bus/pci/rescan
@@ -255,7 +255,7 @@ check "gpufabric loads" modprobe gpufabric poll_ms=0
 mark_log
 echo 1 >$DEVICES/10000:01:00.0/remove
 check "the slots go" wait_for 20 names_are ""
-insmod "$TESTS/gf_delay.ko" function=gf_snapshot_take caller=gf_slot_admit ms=100000 armed=1 || not_ok "no task can be held up"
+insmod "$TESTS/gf_delay.ko" function=gf_snapshot_take caller=gf_slot_admit ms=10000 armed=1 || not_ok "no task can be held up"
 echo 1 >/sys/bus/pci/rescan
 check "they come, and the first is about to be taken in" wait_for 20 grep -qx 1 /sys/module/gf_delay/parameters/held
 echo 1 >$DEVICES/10000:01:00.0/remove
