@@ -179,13 +179,14 @@ void gf_composition_inherit(struct gf_slot *heir)
 	}
 }
 
-/* For one that an operation or the module lets go of: it may be back, or, without data, an heir. */
+/* When an operation or the module lets go of a slot: one that went may be back already. */
 void gf_composition_bequeath(struct gf_slot *slot)
 {
 	struct gf_slot *heir;
 	unsigned long id;
 
 	gf_assert_locked();
+	/* This one is back. A slot with the data of a composition is no heir. */
 	if (!slot->retired && !slot->composition && !slot->former)
 		gf_composition_inherit(slot);
 	if (!slot->retired || !slot->composition)

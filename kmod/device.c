@@ -160,7 +160,7 @@ void gf_device_publish(struct work_struct *work)
 		usable = slot->state == GF_STATE_READY || slot->state == GF_STATE_DRAINING;
 		incarnation = slot->incarnation;
 	}
-	/* Nobody follows it any more. */
+	/* Nobody follows the PCI slot of one that is dying, and its name may be wanted. */
 	if (READ_ONCE(slot->dying) && !slot->nameless) {
 		pci_destroy_slot(slot->pci_slot);
 		WRITE_ONCE(slot->nameless, true);

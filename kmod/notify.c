@@ -191,7 +191,7 @@ static int bus_event(struct notifier_block *nb, unsigned long action, void *data
 {
 	struct pci_dev *pdev = to_pci_dev(data);
 	char driver[GPUFABRIC_DRIVER_MAX + 1] = "";
-	static bool late; /* under pci_rescan_remove_lock */
+	static bool late; /* a hint: the last name was not free in time */
 	struct gf_slot *slot, *chosen = NULL, *dying = NULL;
 	struct gf_seen *seen = NULL;
 
@@ -261,7 +261,7 @@ void gf_notify_remove_slot(struct gf_slot *slot)
 	WRITE_ONCE(slot->dying, true);
 }
 
-/* What the slot driver has a slot by; NULL when it has let go of it, or the port is going. */
+/* What a slot driver has its slot by; NULL when the driver has let go or the port is going. */
 struct hotplug_slot *gf_notify_hotplug(const struct gf_slot *slot)
 {
 	guard(spinlock)(&gf_notify_lock);
