@@ -101,7 +101,8 @@ static const struct section sections[] = {
 	  "JSON the fields verdict, verdict_need and verdict_free in bytes, verdict_bridge, verdict_text with reason\n"
 	  "and remedy, and verdict_largest for BARs that a driver may resize to the maximum. list prints warnings for\n"
 	  "the first 256 slots that are off. If slots are root ports, only root can read the windows of the host\n"
-	  "bridge." },
+	  "bridge. Newer kernels make the windows of bridges on a card with several GPUs too small (7.0; 6.19.4;\n"
+	  "6.18.14), so such a card can be attached only to a port that pciehp drives." },
 	{ "TENANTS",
 	  "gpuctl clears the memory of a GPU before another tenant gets it. A GPU may hold data of a tenant after\n"
 	  "release --keep, or if its slot cannot be powered off. compose, resize, run, restore and the planner\n"

@@ -17,6 +17,9 @@
  *   above, and does not bring them back. That ends well only where nobody
  *   needs any of it, and on a root bus whose other ports are idle.
  *
+ * Where the PCI core sizes windows as sums, those of bridges on a card can be too
+ * small. The card fits only if the port hands its windows down as they are.
+ *
  * BARs of virtual functions are asked for with the rest. Where windows are sized for
  * them and find no place, they are sized without; where one that has addresses
  * cannot take them, that window is given up as for any other BAR.
@@ -27,16 +30,17 @@
 #include <string.h>
 
 #include "host/fit.h"
+#include "host/fit_place.h"
 #include "host/fit_size.h"
-
-#define GIB4 0x100000000ULL
 
 /* A BAR on its way to an address. */
 struct placing {
 	const struct gf_fit_bar *bar;
 	u64 size;
+	u64 extent; /* that it has to have, if that is more */
 	u64 align;
 	bool placed;
+	bool gaps; /* it has gaps, and room for them from the port */
 	enum gf_fit_which home; /* the window that is sized for it */
 	enum gf_fit_which in; /* the window that it was placed in */
 	struct gf_fit_range range;
@@ -55,156 +59,6 @@ struct attempt {
 	bool renewed;
 };
 
-static u64 fit_larger(u64 a, u64 b)
-{
-	return a > b ? a : b;
-}
-
-static u64 smaller(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
-static const struct gf_fit_range *moved_window(const struct gf_fit_trial *trial, u32 port,
-					       enum gf_fit_which which)
-{
-	u32 i;
-
-	for (i = 0; i < trial->nr_moved; i++) {
-		const struct gf_fit_range *moved = &trial->moved[i];
-
-		if (moved->port == port && moved->which == which)
-			return moved;
-	}
-	return NULL;
-}
-
-/* Whether a range of the bus is in nobody's way any more. */
-static bool is_gone(const struct gf_fit_trial *trial, const struct gf_fit_range *range)
-{
-	if (range->port == GF_FIT_NOBODY)
-		return false;
-	return trial->cleared[range->which] || moved_window(trial, range->port, range->which);
-}
-
-static bool overlaps(const struct gf_fit_range *range, u64 start, u64 end)
-{
-	return range->start <= range->end && range->start <= end && range->end >= start;
-}
-
-/* What is in the way of [start, end] among moved windows and @more, or NULL. */
-static const struct gf_fit_range *in_the_way(const struct gf_fit_range *more, u32 nr_more,
-					     u64 start, u64 end)
-{
-	u32 i;
-
-	for (i = 0; i < nr_more; i++) {
-		if (overlaps(&more[i], start, end))
-			return &more[i];
-	}
-	return NULL;
-}
-
-/*
- * The lowest place in [low, high] that is free. Ranges of the bus are counted
- * where there is a @trial, and @more besides.
- */
-static bool find_place(const struct gf_fit_trial *trial, const struct gf_fit_range *more,
-		       u32 nr_more, u64 low, u64 high, u64 size, u64 align, u64 *place)
-{
-	u32 nr_taken = trial ? trial->bus->nr_taken : 0, next = 0;
-	u64 start = gf_fit_round(low, align);
-
-	while (start >= low && start + (size - 1) >= start && start + (size - 1) <= high) {
-		u64 end = start + (size - 1);
-		const struct gf_fit_range *other = NULL;
-
-		for (; next < nr_taken && !other; next++) {
-			const struct gf_fit_range *range = &trial->bus->taken[next];
-
-			if (range->start > end)
-				break;
-			if (overlaps(range, start, end) && !is_gone(trial, range))
-				other = range;
-		}
-		if (!other)
-			other = in_the_way(more, nr_more, start, end);
-		if (!other) {
-			*place = start;
-			return true;
-		}
-		if (other->end + 1 < other->end)
-			break;
-		start = gf_fit_round(other->end + 1, align);
-	}
-	return false;
-}
-
-/* The bridge above may have lost a window to an earlier attempt. */
-static bool is_lost(const struct gf_fit_trial *trial, const struct gf_fit_window *window)
-{
-	if (!trial)
-		return false;
-	return trial->lost[window->flags & GF_FIT_PREFETCH ? GF_FIT_PREF : GF_FIT_MEM];
-}
-
-static bool find_in_windows(const struct gf_fit_trial *trial, const struct gf_fit_range *more,
-			    u32 nr_more, const struct gf_fit_window *windows, u32 nr_windows,
-			    u32 flags, u32 same, u64 low, u64 high, u64 size, u64 align, u64 *place,
-			    u32 *index)
-{
-	u32 i;
-
-	for (i = 0; i < nr_windows; i++) {
-		const struct gf_fit_window *window = &windows[i];
-		u64 first = fit_larger(window->start, low);
-		u64 last = smaller(window->end, high);
-
-		if ((window->flags ^ flags) & same)
-			continue;
-		/* What has side effects when read must not be prefetched. */
-		if (window->flags & GF_FIT_PREFETCH && !(flags & GF_FIT_PREFETCH))
-			continue;
-		if (is_lost(trial, window) || first > last)
-			continue;
-		if (find_place(trial, more, nr_more, first, last, size, align, place)) {
-			*index = i;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Above 4 GiB first for what can go there. */
-static bool find_high_first(const struct gf_fit_trial *trial, const struct gf_fit_range *more,
-			    u32 nr_more, const struct gf_fit_window *windows, u32 nr_windows,
-			    u32 flags, u32 same, u64 size, u64 align, u64 *place, u32 *index)
-{
-	if (!(flags & GF_FIT_WIDE))
-		return find_in_windows(trial, more, nr_more, windows, nr_windows, flags, same, 0,
-				       GIB4 - 1, size, align, place, index);
-	return find_in_windows(trial, more, nr_more, windows, nr_windows, flags, same, GIB4, ~0ULL,
-			       size, align, place, index) ||
-	       find_in_windows(trial, more, nr_more, windows, nr_windows, flags, same, 0, ~0ULL,
-			       size, align, place, index);
-}
-
-/* The windows that suit best first, as the PCI core tries them. */
-static bool find_room(const struct gf_fit_trial *trial, const struct gf_fit_range *more,
-		      u32 nr_more, const struct gf_fit_window *windows, u32 nr_windows, u32 flags,
-		      u64 size, u64 align, u64 *place, u32 *index)
-{
-	u32 kind = GF_FIT_PREFETCH | GF_FIT_WIDE;
-
-	flags &= kind;
-	return find_high_first(trial, more, nr_more, windows, nr_windows, flags, kind, size, align,
-			       place, index) ||
-	       (flags == kind && find_high_first(trial, more, nr_more, windows, nr_windows, flags,
-						 GF_FIT_PREFETCH, size, align, place, index)) ||
-	       (flags && find_high_first(trial, more, nr_more, windows, nr_windows, flags, 0, size,
-					 align, place, index));
-}
-
 /* BARs from the one with the largest alignment on; equal ones in their order. */
 static void line_up(struct attempt *try, const struct gf_fit_need *need, enum gf_fit_size size)
 {
@@ -212,7 +66,7 @@ static void line_up(struct attempt *try, const struct gf_fit_need *need, enum gf
 
 	for (i = 0; i < need->nr_bars; i++) {
 		u64 bytes = gf_fit_bar_size(&need->bars[i], size);
-		u64 align = gf_fit_bar_align(&need->bars[i], bytes);
+		u64 align = gf_fit_bar_align(&need->bars[i], size);
 
 		for (at = try->nr; at; at--) {
 			if (try->bars[at - 1].align >= align)
@@ -222,6 +76,7 @@ static void line_up(struct attempt *try, const struct gf_fit_need *need, enum gf
 		try->bars[at] = (struct placing){
 			.bar = &need->bars[i],
 			.size = bytes,
+			.extent = need->bars[i].measures[size].extent,
 			.align = align,
 			.home = gf_fit_home(try->own, need->bars[i].flags),
 		};
@@ -232,6 +87,7 @@ static void line_up(struct attempt *try, const struct gf_fit_need *need, enum gf
 /* Whether the bridge above has a place for a window with usual alignment. */
 static bool has_space_above(const struct gf_fit_trial *trial, u32 flags, u64 size, u64 align)
 {
+	const struct gf_fit_ground ground = gf_fit_ground_of(trial);
 	const struct gf_fit_bus *bus = trial->bus;
 	u64 place;
 	u32 i;
@@ -242,8 +98,8 @@ static bool has_space_above(const struct gf_fit_trial *trial, u32 flags, u64 siz
 		const struct gf_fit_window *window = &bus->windows[i];
 
 		if (window->flags == flags)
-			return find_place(trial, trial->moved, trial->nr_moved, window->start,
-					  window->end, size, align, &place);
+			return gf_fit_place(&ground, window->start, window->end, size, align,
+					    &place);
 	}
 	return true;
 }
@@ -251,6 +107,7 @@ static bool has_space_above(const struct gf_fit_trial *trial, u32 flags, u64 siz
 /* What a window without addresses has to have for the BARs without one. */
 static void size_window(struct attempt *try, enum gf_fit_which which, u32 without)
 {
+	const enum gf_fit_rule rule = try->trial->bus->rule;
 	struct gf_fit_own *own = &try->own[which];
 	struct gf_fit_sizing sizing = {};
 	u32 i;
@@ -264,13 +121,13 @@ static void size_window(struct attempt *try, enum gf_fit_which which, u32 withou
 		if (bar->home == which && !bar->placed && !(bar->bar->flags & without))
 			gf_fit_add(&sizing, bar->size, bar->align);
 	}
-	try->align[which] = gf_fit_min_align(&sizing);
-	try->sized[which] = gf_fit_round(fit_larger(sizing.sum, own->kept), try->align[which]);
-	if (try->sized[which] && try->trial->bus->relaxed &&
+	try->align[which] = gf_fit_align(&sizing, rule);
+	try->sized[which] = gf_fit_total(&sizing, rule, own->kept);
+	if (try->sized[which] && rule == GF_FIT_RULE_RELAXED &&
 	    !has_space_above(try->trial, own->window.flags, try->sized[which], try->align[which])) {
 		try->align[which] = 1ULL << (sizing.max_order + GF_FIT_MIN_ORDER);
-		try->sized[which] =
-			gf_fit_round(fit_larger(sizing.sum, own->kept), 1ULL << GF_FIT_MIN_ORDER);
+		try->sized[which] = gf_fit_round(gf_fit_larger(sizing.sum, own->kept),
+						 1ULL << GF_FIT_MIN_ORDER);
 	}
 }
 
@@ -299,6 +156,7 @@ static bool place_windows(struct attempt *try, bool *failed)
 	u32 i, index;
 
 	for (i = 0; i < GF_FIT_WINDOWS; i++) {
+		const struct gf_fit_ground ground = gf_fit_ground_of(trial);
 		bool swap = try->align[GF_FIT_PREF] > try->align[GF_FIT_MEM];
 		enum gf_fit_which which = orders[swap][i];
 		struct gf_fit_own *own = &try->own[which];
@@ -307,9 +165,8 @@ static bool place_windows(struct attempt *try, bool *failed)
 
 		if (!try->sized[which])
 			continue;
-		if (!find_room(trial, trial->moved, trial->nr_moved, bus->windows, bus->nr_windows,
-			       own->window.flags, try->sized[which], try->align[which], &place,
-			       &index)) {
+		if (!gf_fit_room(&ground, bus->windows, bus->nr_windows, own->window.flags,
+				 try->sized[which], try->align[which], &place, &index)) {
 			failed[which] = true;
 			good = false;
 			continue;
@@ -354,7 +211,7 @@ static bool make_windows(struct attempt *try, bool *failed)
 	try->trial->nr_moved = nr_moved;
 	for (i = 0; i < GF_FIT_WINDOWS; i++) {
 		failed[i] = false;
-		if (!try->own[i].assigned && moved_window(try->trial, try->port, i))
+		if (!try->own[i].assigned && gf_fit_moved(try->trial, try->port, i))
 			unassign(try, i);
 		size_window(try, i, GF_FIT_VIRTUAL);
 	}
@@ -388,13 +245,15 @@ static u32 place_bars(struct attempt *try)
 			placed[nr_placed++] = try->bars[i].range;
 	}
 	for (i = 0; i < try->nr; i++) {
+		const struct gf_fit_ground ground = { NULL, placed, nr_placed,
+						      try->trial->bus->rule };
 		struct placing *bar = &try->bars[i];
 		u64 place;
 
 		if (bar->placed)
 			continue;
-		bar->placed = find_room(NULL, placed, nr_placed, windows, nr_windows,
-					bar->bar->flags, bar->size, bar->align, &place, &index);
+		bar->placed = gf_fit_room(&ground, windows, nr_windows, bar->bar->flags, bar->size,
+					  bar->align, &place, &index);
 		if (!bar->placed) {
 			failed += is_missed(try, bar);
 			continue;
@@ -479,7 +338,7 @@ static bool anybody_live(const struct gf_fit_trial *trial)
 	for (i = 0; i < bus->nr_taken; i++) {
 		const struct gf_fit_range *range = &bus->taken[i];
 
-		if (range->port != GF_FIT_NOBODY && range->live && !is_gone(trial, range))
+		if (range->port != GF_FIT_NOBODY && range->live && !gf_fit_is_gone(trial, range))
 			return true;
 	}
 	return false;
@@ -495,7 +354,7 @@ static bool anybody_live_in(const struct attempt *try, enum gf_fit_which which)
 		const struct gf_fit_range *range = &bus->taken[i];
 
 		if (range->port != GF_FIT_NOBODY && range->which == which && range->live &&
-		    !is_gone(trial, range))
+		    !gf_fit_is_gone(trial, range))
 			return true;
 	}
 	for (i = 0; i < trial->nr_moved; i++) {
@@ -530,6 +389,7 @@ static bool clear_bus(struct attempt *try, enum gf_fit_which which)
 static u64 largest_free(const struct attempt *try, enum gf_fit_which which)
 {
 	const struct gf_fit_trial *trial = try->trial;
+	const struct gf_fit_ground ground = gf_fit_ground_of(trial);
 	u32 flags = try->own[which].window.flags;
 	u64 size, place, best = 0;
 	u32 index;
@@ -538,9 +398,8 @@ static u64 largest_free(const struct attempt *try, enum gf_fit_which which)
 	for (size = 1ULL << 62; size >= 1ULL << GF_FIT_MIN_ORDER; size >>= 1) {
 		u64 more = best + size;
 
-		if (find_room(trial, trial->moved, trial->nr_moved, trial->bus->windows,
-			      trial->bus->nr_windows, flags, more, 1ULL << GF_FIT_MIN_ORDER, &place,
-			      &index))
+		if (gf_fit_room(&ground, trial->bus->windows, trial->bus->nr_windows, flags, more,
+				1ULL << GF_FIT_MIN_ORDER, &place, &index))
 			best = more;
 	}
 	return best;
@@ -558,6 +417,79 @@ static bool bus_numbers_fit(const struct gf_fit_port *port, const struct gf_fit_
 	result->need = need->buses;
 	result->free = have;
 	return false;
+}
+
+static u64 window_size(const struct gf_fit_own *own)
+{
+	return own->assigned ? own->window.end - own->window.start + 1 : 0;
+}
+
+/* What is in a window of the port beside the one of a bridge. */
+static u64 sum_beside(const struct attempt *try, const struct placing *bridge)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < try->nr; i++)
+		if (&try->bars[i] != bridge && try->bars[i].home == bridge->home)
+			sum += try->bars[i].size;
+	return sum;
+}
+
+/*
+ * A bridge's window gets what its port's has left, in steps of its alignment. Returns how
+ * large the port's has to be for that.
+ */
+static u64 hand_down(struct attempt *try, struct placing *bridge)
+{
+	const struct gf_fit_own *own = &try->own[bridge->home];
+	u64 first = gf_fit_round(own->window.start, bridge->align);
+	u64 used = first - own->window.start + bridge->size + sum_beside(try, bridge);
+	u64 more = gf_fit_round(bridge->extent - bridge->size, bridge->align);
+	u64 have = window_size(own);
+
+	if (have < used + more)
+		return used + more;
+	bridge->size += (have - used) & ~(bridge->align - 1);
+	return 0;
+}
+
+/*
+ * Where windows on the card are too small, whether the port makes them larger. Returns
+ * false with what is short in @result, and in @lacks.
+ */
+static bool fill_gaps(struct attempt *try, const struct gf_fit_need *need, enum gf_fit_size size,
+		      struct gf_fit_result *result, enum gf_fit_which *lacks)
+{
+	const struct gf_fit_port *at = &try->trial->bus->ports[try->port];
+	bool can = at->hands_down && need->bridges == 1;
+	u32 i;
+
+	result->gaps = need->stuck[size];
+	for (i = 0; i < try->nr && !result->gaps; i++) {
+		struct placing *bar = &try->bars[i];
+
+		if (bar->extent <= bar->size)
+			continue;
+		*lacks = bar->home;
+		bar->gaps = true;
+		result->gaps = !can;
+		result->need = can ? hand_down(try, bar) : 0;
+		if (result->need)
+			return false;
+	}
+	return !result->gaps;
+}
+
+/* Only a window of the port that stays as it is has something left. */
+static bool gaps_stay_filled(const struct attempt *try)
+{
+	u32 i;
+
+	for (i = 0; i < try->nr; i++)
+		if (try->bars[i].gaps && try->fresh[try->bars[i].home])
+			return false;
+	return true;
 }
 
 /* Which window is short when BARs are left over. */
@@ -620,8 +552,10 @@ static u64 sum_of_bars(const struct attempt *try, enum gf_fit_which which)
 	u32 i;
 
 	for (i = 0; i < try->nr; i++) {
-		if (try->bars[i].home == which && !(try->bars[i].bar->flags & GF_FIT_VIRTUAL))
-			sum += try->bars[i].size;
+		const struct placing *bar = &try->bars[i];
+
+		if (bar->home == which && !(bar->bar->flags & GF_FIT_VIRTUAL))
+			sum += gf_fit_larger(bar->size, bar->extent);
 	}
 	return sum;
 }
@@ -708,7 +642,15 @@ void gf_fit_judge(struct gf_fit_trial *trial, u32 port, const struct gf_fit_need
 	memcpy(try.own, at->own, sizeof(try.own));
 	forget_cleared(&try);
 	line_up(&try, need, size);
-	if (!is_dead_end(&try, &failed) && run_attempt(&try, &failed, &harm)) {
+	if (!fill_gaps(&try, need, size, result, &failed)) {
+		result->verdict = GF_FIT_CANNOT;
+		result->prefetch = failed == GF_FIT_PREF;
+		result->need = gf_fit_larger(result->need, sum_of_bars(&try, failed));
+		result->free = window_size(&at->own[failed]);
+		return;
+	}
+	if (!is_dead_end(&try, &failed) && run_attempt(&try, &failed, &harm) &&
+	    gaps_stay_filled(&try)) {
 		result->verdict = try.renewed ? GF_FIT_FITS_AFTER_REASSIGNMENT : GF_FIT_FITS;
 		result->moves = has_moved(&try);
 		failed = GF_FIT_PREF;
@@ -718,15 +660,13 @@ void gf_fit_judge(struct gf_fit_trial *trial, u32 port, const struct gf_fit_need
 		result->harm = harm;
 	}
 	result->prefetch = failed == GF_FIT_PREF;
-	result->need = fit_larger(sum_of_bars(&try, failed), try.sized[failed]);
+	result->need = gf_fit_larger(sum_of_bars(&try, failed), try.sized[failed]);
 	if (result->verdict == GF_FIT_CANNOT) {
 		/* Its own old place would be free, too. */
 		unassign(&try, failed);
 		result->free = largest_free(&try, failed);
 		trial->nr_moved = nr_moved;
 	} else {
-		result->free = try.own[failed].assigned ? try.own[failed].window.end -
-								  try.own[failed].window.start + 1 :
-							  0;
+		result->free = window_size(&try.own[failed]);
 	}
 }

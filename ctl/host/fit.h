@@ -38,6 +38,21 @@ enum gf_fit_verdict {
 };
 
 /**
+ * enum gf_fit_rule - how the PCI core sizes a window for what shall be in it
+ * @GF_FIT_RULE_HALVES: up to a multiple of half of the largest BAR
+ * @GF_FIT_RULE_RELAXED: so, and as a sum where the bridge above has no place for that
+ * @GF_FIT_RULE_SUM: as a sum, whatever gaps alignment leaves
+ * @GF_FIT_RULE_TAILS: so, and what is larger than a multiple of its alignment begins before
+ *	that where this is free
+ */
+enum gf_fit_rule {
+	GF_FIT_RULE_HALVES,
+	GF_FIT_RULE_RELAXED,
+	GF_FIT_RULE_SUM,
+	GF_FIT_RULE_TAILS
+};
+
+/**
  * enum gf_fit_which - windows of a port
  * @GF_FIT_MEM: for what is not prefetchable, below 4 GiB
  * @GF_FIT_PREF: for what is prefetchable
@@ -99,17 +114,20 @@ struct gf_fit_own {
  * @own: its windows
  * @bus_first: bus number directly below it
  * @bus_last: last bus number below it
+ * @hands_down: a bridge that comes to it gets what its windows have left, as the PCI
+ *	core does at a port with a hot-plug controller
  */
 struct gf_fit_port {
 	struct gf_fit_own own[GF_FIT_WINDOWS];
 	u32 bus_first;
 	u32 bus_last;
+	bool hands_down;
 };
 
 /**
  * struct gf_fit_bus - the bus that the ports of a switch are on
  * @root: it is a root bus
- * @relaxed: this kernel gives up the usual alignment where that does not fit
+ * @rule: how this kernel sizes windows
  * @nr_windows: number of windows
  * @windows: windows of the bridge above, in the order of the PCI core
  * @nr_taken: number of ranges
@@ -119,7 +137,7 @@ struct gf_fit_port {
  */
 struct gf_fit_bus {
 	bool root;
-	bool relaxed;
+	enum gf_fit_rule rule;
 	u32 nr_windows;
 	struct gf_fit_window windows[GF_FIT_BUS_WINDOWS];
 	u32 nr_taken;
@@ -129,14 +147,41 @@ struct gf_fit_bus {
 };
 
 /**
+ * enum gf_fit_size - which sizes of resizable BARs are meant
+ * @GF_FIT_SIZE_NOW: as after power-on
+ * @GF_FIT_SIZE_MIN: the smallest
+ * @GF_FIT_SIZE_MAX: the largest
+ * @GF_FIT_SIZES: how many there are
+ */
+enum gf_fit_size {
+	GF_FIT_SIZE_NOW,
+	GF_FIT_SIZE_MIN,
+	GF_FIT_SIZE_MAX,
+	GF_FIT_SIZES
+};
+
+/**
+ * struct gf_fit_measure - more of a window of a bridge on a card; zeros for a BAR
+ * @align: what it is aligned to
+ * @extent: bytes that it has to have for what is in it, with the gaps between
+ * @asked: bytes that the PCI core tries first, with what nobody minds
+ */
+struct gf_fit_measure {
+	u64 align;
+	u64 extent;
+	u64 asked;
+};
+
+/**
  * struct gf_fit_bar - a BAR that a GPU comes with, or a window of a bridge on its
  *	card
  * @size: in bytes, as it is after power-on
- * @align: what it is aligned to where that is not its size, as for a window or the
- *	BARs of virtual functions; else 0
+ * @align: what a BAR is aligned to where that is not its size, as for those of virtual
+ *	functions; else 0
  * @min: smallest size that it can be set to, @size where it cannot
  * @max: largest one
  * @flags: GF_FIT_*
+ * @measures: of each of these sizes
  */
 struct gf_fit_bar {
 	u64 size;
@@ -144,6 +189,7 @@ struct gf_fit_bar {
 	u64 min;
 	u64 max;
 	u32 flags;
+	struct gf_fit_measure measures[GF_FIT_SIZES];
 };
 
 /**
@@ -152,23 +198,16 @@ struct gf_fit_bar {
  * @bars: the BARs of all its functions on one bus, and windows for what is behind
  *	bridges there, in the order of the PCI core
  * @buses: bus numbers beyond the one that it is on
+ * @bridges: how many of these there are
+ * @stuck: the PCI core makes a window too small that nothing can be handed down to, for
+ *	each size
  */
 struct gf_fit_need {
 	u32 nr_bars;
 	struct gf_fit_bar bars[GF_FIT_BARS];
 	u32 buses;
-};
-
-/**
- * enum gf_fit_size - which sizes of resizable BARs are meant
- * @GF_FIT_SIZE_NOW: as after power-on
- * @GF_FIT_SIZE_MIN: the smallest
- * @GF_FIT_SIZE_MAX: the largest
- */
-enum gf_fit_size {
-	GF_FIT_SIZE_NOW,
-	GF_FIT_SIZE_MIN,
-	GF_FIT_SIZE_MAX
+	u32 bridges;
+	bool stuck[GF_FIT_SIZES];
 };
 
 /**
@@ -176,6 +215,7 @@ enum gf_fit_size {
  * @verdict: the answer
  * @buses: it is bus numbers that are short, not memory
  * @prefetch: what is short is prefetchable memory
+ * @gaps: what is short is a window of a bridge on the card, whatever the port has
  * @harm: trying takes the addresses of neighbours away
  * @moves: a window of the port gets addresses that it has not now, so the order
  *	in which GPUs come to this bus matters
@@ -186,6 +226,7 @@ struct gf_fit_result {
 	enum gf_fit_verdict verdict;
 	bool buses;
 	bool prefetch;
+	bool gaps;
 	bool harm;
 	bool moves;
 	u64 need;
@@ -209,12 +250,16 @@ struct gf_fit_trial {
 	bool lost[GF_FIT_WINDOWS];
 };
 
+/* How the kernel of that release, as uname(2) has it, sizes windows. Pure. */
+enum gf_fit_rule gf_fit_rule_of(const char *release);
+
 /*
  * Add to @outer what a bridge asks of its bus for what is behind it, @inner. @pref
  * says what its prefetchable window can hold: GF_FIT_PREFETCH, GF_FIT_WIDE, 0 for
- * none. Bus numbers are the caller's business. Pure.
+ * none, @rule how the kernel sizes windows. Bus numbers are the caller's business. Pure.
  */
-void gf_fit_wrap(const struct gf_fit_need *inner, u32 pref, struct gf_fit_need *outer);
+void gf_fit_wrap(const struct gf_fit_need *inner, u32 pref, enum gf_fit_rule rule,
+		 struct gf_fit_need *outer);
 
 /*
  * Judge one GPU more. Pure. Where the verdict is not that it cannot be, what

@@ -19,15 +19,24 @@ struct gf_fit_sizing {
 	u32 max_order;
 };
 
+static inline u64 gf_fit_larger(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
 static inline u64 gf_fit_round(u64 value, u64 align)
 {
 	return (value + align - 1) & ~(align - 1);
 }
 
 u64 gf_fit_bar_size(const struct gf_fit_bar *bar, enum gf_fit_size size);
-u64 gf_fit_bar_align(const struct gf_fit_bar *bar, u64 size);
+u64 gf_fit_bar_align(const struct gf_fit_bar *bar, enum gf_fit_size size);
 enum gf_fit_which gf_fit_home(const struct gf_fit_own *own, u32 flags);
 void gf_fit_add(struct gf_fit_sizing *sizing, u64 size, u64 align);
-u64 gf_fit_min_align(const struct gf_fit_sizing *sizing);
+/* The alignment of a window, and its size, which is at least @kept where that counts. */
+u64 gf_fit_align(const struct gf_fit_sizing *sizing, enum gf_fit_rule rule);
+u64 gf_fit_total(const struct gf_fit_sizing *sizing, enum gf_fit_rule rule, u64 kept);
+/* Where a window or a BAR begins in an empty range that begins at @first. */
+u64 gf_fit_begin(enum gf_fit_rule rule, u64 first, u64 size, u64 align);
 
 #endif /* GPUCTL_HOST_FIT_SIZE_H */

@@ -18,6 +18,11 @@
 /* Bridges on a card, one behind the other. */
 #define DEPTH_MAX 8
 
+#define NO_ROOM_ON_CARD                                                                            \
+	"this kernel makes windows of bridges on the card smaller than what is behind them, "      \
+	"and makes up for it only below a port with a hot-plug controller: boot with the GPU "     \
+	"powered on"
+
 #define TOO_FEW_BUSES                                                                              \
 	"the GPU needs %" PRIu64 " bus numbers more and its port has "                             \
 	"%" PRIu64 ": boot with the GPU powered on"
@@ -42,6 +47,8 @@ void judge_open(struct judge *judge, const char *dir)
 	if (tree_open(&judge->tree, dir, &fault))
 		return;
 	judge->release = tree_line(&judge->tree, "proc/sys/kernel/osrelease");
+	if (judge->release)
+		judge->rule = gf_fit_rule_of(judge->release);
 }
 
 void judge_forget(struct judge *judge)
@@ -133,7 +140,7 @@ static void add_bar(const struct gf_need *bar, struct gf_fit_need *need)
 
 /* What is on one bus of a card, beginning at @at; returns where that ends. */
 static size_t add_level(const struct gf_slot *slot, size_t at, uint32_t depth,
-			struct gf_fit_need *need)
+			enum gf_fit_rule rule, struct gf_fit_need *need)
 {
 	while (at < slot->n_needs && slot->needs[at].depth >= depth) {
 		const struct gf_need *bar = &slot->needs[at++];
@@ -141,8 +148,8 @@ static size_t add_level(const struct gf_slot *slot, size_t at, uint32_t depth,
 		if (bar->flags & GPUFABRIC_BAR_FLAG_BRIDGE && depth < DEPTH_MAX) {
 			struct gf_fit_need inner = { 0 };
 
-			at = add_level(slot, at, depth + 1, &inner);
-			gf_fit_wrap(&inner, window_flags(bar->flags), need);
+			at = add_level(slot, at, depth + 1, rule, &inner);
+			gf_fit_wrap(&inner, window_flags(bar->flags), rule, need);
 			need->buses += inner.buses + 1;
 		} else {
 			add_bar(bar, need);
@@ -152,11 +159,12 @@ static size_t add_level(const struct gf_slot *slot, size_t at, uint32_t depth,
 }
 
 /* What was seen goes before what is declared. */
-static bool need_of(const struct gf_slot *slot, uint64_t bar, struct gf_fit_need *need)
+static bool need_of(const struct gf_slot *slot, uint64_t bar, enum gf_fit_rule rule,
+		    struct gf_fit_need *need)
 {
 	memset(need, 0, sizeof(*need));
 	if (slot->n_needs)
-		add_level(slot, 0, 0, need);
+		add_level(slot, 0, 0, rule, need);
 	else if (bar && !(bar & (bar - 1)))
 		room_need(bar, need);
 	return need->nr_bars;
@@ -172,11 +180,15 @@ static bool is_resizable(const struct gf_fit_need *need)
 	return false;
 }
 
-/* Bus numbers are in registers of a port that may sleep: the module has them. */
-static void put_buses(struct judge_bus *bus, u32 port, const struct gf_slot *slot)
+/*
+ * What is in registers of a port, which may sleep: the module has it. Only a port with a
+ * hot-plug controller is driven by pciehp.
+ */
+static void put_port(struct judge_bus *bus, u32 port, const struct gf_slot *slot)
 {
 	struct gf_fit_port *to = &bus->room.bus.ports[port];
 
+	to->hands_down = slot->slot_driver && !strcmp(slot->slot_driver, "pciehp");
 	to->bus_first = slot->bus_first;
 	to->bus_last = slot->bus_first ? slot->bus_last : 0xff;
 }
@@ -215,6 +227,10 @@ static void write_verdict(const struct judge_bus *bus, u32 port, const struct gf
 	name_bridge(bus, verdict->bridge, sizeof(verdict->bridge));
 	if (result->verdict != GF_FIT_CANNOT)
 		return;
+	if (result->gaps) {
+		snprintf(verdict->text, sizeof(verdict->text), NO_ROOM_ON_CARD);
+		return;
+	}
 	if (result->buses) {
 		snprintf(verdict->text, sizeof(verdict->text), TOO_FEW_BUSES, result->need,
 			 result->free);
@@ -247,12 +263,12 @@ void judge_slot(struct judge *judge, const struct gf_slot *slot, uint64_t bar,
 	u32 port;
 
 	memset(verdict, 0, sizeof(*verdict));
-	if (slot->function_count || !slot->address || !need_of(slot, bar, &need))
+	if (slot->function_count || !slot->address || !need_of(slot, bar, judge->rule, &need))
 		return;
 	bus = bus_of(judge, slot->address, &port);
 	if (!bus || !judge_is_known(bus))
 		return;
-	put_buses(bus, port, slot);
+	put_port(bus, port, slot);
 	judge_alone(bus, port, &need, GF_FIT_SIZE_NOW, &result);
 	write_verdict(bus, port, &need, &result, verdict);
 	if (is_resizable(&need)) {
@@ -288,12 +304,13 @@ static void judge_coming(struct judge *judge, const struct judge_bus *bus,
 	for (i = 0; i < n; i++) {
 		const struct gf_slot *slot = coming[i].slot;
 
-		if (slot->function_count || !slot->address || !need_of(slot, coming[i].bar, &need))
+		if (slot->function_count || !slot->address ||
+		    !need_of(slot, coming[i].bar, judge->rule, &need))
 			continue;
 		at = bus_of(judge, slot->address, &port);
 		if (at != bus)
 			continue;
-		put_buses(at, port, slot);
+		put_port(at, port, slot);
 		gf_fit_judge(trial, port, &need, GF_FIT_SIZE_NOW, &result);
 	}
 }
@@ -313,9 +330,9 @@ static struct judge_want *judge_group(struct judge *judge, struct group *group,
 	judge_coming(judge, group->bus, coming, n_coming, &trial);
 	for (i = 0; i < group->n; i++) {
 		port = port_of(group->bus, group->wants[i]->slot->address);
-		if (!need_of(group->wants[i]->slot, group->wants[i]->bar, &need))
+		if (!need_of(group->wants[i]->slot, group->wants[i]->bar, judge->rule, &need))
 			continue;
-		put_buses(group->bus, port, group->wants[i]->slot);
+		put_port(group->bus, port, group->wants[i]->slot);
 		gf_fit_judge(&trial, port, &need, GF_FIT_SIZE_NOW, &result);
 		group->moves |= result.moves;
 		if (result.verdict == GF_FIT_CANNOT) {
@@ -332,7 +349,8 @@ static uint64_t largest_bar(const struct judge_want *want)
 	uint64_t largest = 0;
 	u32 i;
 
-	need_of(want->slot, want->bar, &need);
+	/* Any rule gives the same order. */
+	need_of(want->slot, want->bar, GF_FIT_RULE_HALVES, &need);
 	for (i = 0; i < need.nr_bars; i++)
 		if (need.bars[i].size > largest)
 			largest = need.bars[i].size;

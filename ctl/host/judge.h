@@ -41,12 +41,14 @@ struct judge_bus {
  * struct judge - buses that were read so far
  * @tree: files of the host
  * @release: of its kernel
+ * @rule: how that sizes windows
  * @buses: each of them
  * @n: how many
  */
 struct judge {
 	struct tree tree;
 	char *release;
+	enum gf_fit_rule rule;
 	struct judge_bus **buses;
 	size_t n;
 };

@@ -192,15 +192,6 @@ static int room_by_start(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* From 6.10 on a window that does not fit gets less alignment. */
-static bool is_relaxed(const struct host *host)
-{
-	unsigned int major = 0, minor = 0;
-
-	sscanf(host->release, "%u.%u", &major, &minor);
-	return major > 6 || (major == 6 && minor >= 10);
-}
-
 void room_read(const struct host *host, size_t port, struct room *room)
 {
 	const struct pci_device *one = &host->pci->items[port];
@@ -208,7 +199,7 @@ void room_read(const struct host *host, size_t port, struct room *room)
 
 	memset(room, 0, sizeof(*room));
 	room->above = one->parent;
-	room->bus.relaxed = is_relaxed(host);
+	room->bus.rule = gf_fit_rule_of(host->release);
 	room->bus.taken = mem_zalloc((BARS + 2) * n + 1, sizeof(*room->bus.taken));
 	room->bus.ports = mem_zalloc(n + 1, sizeof(*room->bus.ports));
 	room->ports = mem_zalloc(n + 1, sizeof(*room->ports));

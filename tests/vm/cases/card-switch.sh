@@ -43,6 +43,18 @@ held_by() { of "$1" .composition; }
 # Bridges above the GPU of a slot, from its port on.
 below() { readlink -f "/sys/bus/pci/devices/$(of "$1" .address)" | sed "s,.*$(of "$1" .port),,; s,[^/],,g" | awk '{ print length }'; }
 
+verdict_of() { gpuctl -j show "$(name "$1")" | jq -r '[.. | objects | .verdict? // empty][0]'; }
+# Newer kernels make the windows of bridges on a card as large as the sum of what is behind them,
+# which is too little for two GPUs, and hand a larger one down from a hot-plug port alone.
+comes_back() { [ "$mode" = pciehp ] || [ "$sums" = no ]; }
+sums=no
+IFS=. read -r major minor patch _ < <(uname -r | tr -c "0-9\n" .)
+case $major.$minor in
+6.18) [ "$patch" -lt 14 ] || sums=yes ;;
+6.19) [ "$patch" -lt 4 ] || sums=yes ;;
+*) [ "$major" -lt 7 ] || sums=yes ;;
+esac
+
 has_no_functions() { [ "$(functions "$1")" = 0 ]; }
 
 is_drive() { [[ $(condition "$1") = "other "* ]] && [ "$(functions "$1")" = 1 ]; }
@@ -114,11 +126,23 @@ in_mode()
 	check "$mode: one is released" gpuctl release pair
 	check "$mode: so is the other" gpuctl release rest
 	is "$(states)" "off off other off off empty" "$mode: all are off"
-	is "$(gpuctl -j scan --all | jq -c '[.slots[] | [.slot, .gpus, .memory]] | sort')" \
-		"$(gpuctl -j list | jq -c '[.slots[] | select(.state == "off") | [.slot, .gpus, .memory]] | sort')" \
-		"$mode: a scan and a list count GPUs and memory of a card alike"
-	is "$(states)" "off off other off off empty" "$mode: all are off again"
-	check "$mode: and attached" gpuctl attach "$(name 0)" "$(name 1)" "$(name 3)" "$(name 4)"
+	if comes_back; then
+		is "$(gpuctl -j scan --all | jq -c '[.slots[] | [.slot, .gpus, .memory]] | sort')" \
+			"$(gpuctl -j list | jq -c '[.slots[] | select(.state == "off") | [.slot, .gpus, .memory]] | sort')" \
+			"$mode: a scan and a list count GPUs and memory of a card alike"
+		is "$(states)" "off off other off off empty" "$mode: all are off again"
+		is "$(verdict_of 1)" fits "$mode: two GPUs are said to fit"
+		check "$mode: and attached" gpuctl attach "$(name 0)" "$(name 1)" "$(name 3)" "$(name 4)"
+	else
+		# One of them has had no address so far: all of the card is known when it has come.
+		check_fails "$mode: two GPUs cannot be" gpuctl attach --no-fit-check "$(name 1)"
+		is "$(of 1 .cause) $(powered 1)" "resources 0" "$mode: for want of resources"
+		check "$mode: clear" gpuctl clear "$(name 1)"
+		is "$(verdict_of 1)" cannot "$mode: which is said from then on"
+		check_rc 3 "$mode: so they are refused" gpuctl attach "$(name 1)"
+		like "$(gpuctl attach "$(name 1)" 2>&1)" "bridges on the card" "$mode: with the reason"
+		check "$mode: the others are attached" gpuctl attach "$(name 0)" "$(name 3)" "$(name 4)"
+	fi
 
 	# --- surprises ---------------------------------------------------------------------------------
 	follow
@@ -141,10 +165,15 @@ in_mode()
 	check "$mode: it is gone" wait_for 10 in_state 4 empty
 	check "$mode: and put back" knob 4 surprise insert
 	check "$mode: with its GPU" seen " slot-changed $(name 4) .*ready"
-	check "$mode: one with two GPUs comes" knob 5 surprise "insert l40s dual"
-	check "$mode: it is ready" seen " slot-changed $(name 5) .*ready"
+	if comes_back; then
+		check "$mode: one with two GPUs comes" knob 5 surprise "insert l40s dual"
+		check "$mode: it is ready" seen " slot-changed $(name 5) .*ready"
+		is "$(of 5 .gpus) $(functions 5)" "2 5" "$mode: with both"
+	else
+		check "$mode: another one comes" knob 5 surprise "insert l40s switch"
+		check "$mode: it is ready" seen " slot-changed $(name 5) .*ready"
+	fi
 	unfollow
-	is "$(of 5 .gpus) $(functions 5)" "2 5" "$mode: with both"
 	check "$mode: it goes" gpuctl detach "$(name 5)"
 	knob 5 fail bar
 	check_fails "$mode: a BAR behind a switch that gets no address fails the attach" gpuctl attach "$(name 5)"
@@ -204,9 +233,11 @@ in_mode()
 	check "$mode: and comes, with a word on slot 2" modprobe gpufabric "cards=$port"
 	is "$(all_slots)" "$(names 0 5)" "$mode: it has the same slots"
 	is "$(states "$(name 2)") $(of 2 .gpus)" "ready 2" "$mode: one more holds a card, with two GPUs"
-	check "$mode: that is detached" gpuctl detach "$(name 2)"
-	is "$(powered 2)" 0 "$mode: it is off"
-	check "$mode: and attached" gpuctl attach "$(name 2)"
+	if comes_back; then
+		check "$mode: that is detached" gpuctl detach "$(name 2)"
+		is "$(powered 2)" 0 "$mode: it is off"
+		check "$mode: and attached" gpuctl attach "$(name 2)"
+	fi
 
 	# --- slots of a chassis ----------------------------------------------------------------------------
 	inner=$(ports_of 2)
@@ -219,6 +250,11 @@ in_mode()
 	check "$mode: one is detached" gpuctl detach "${inner%,*}"
 	is "$(states "${inner%,*}" "${inner#*,}") $(powered 2)" "off ready 1" "$mode: the other is as it was"
 	check "$mode: it is attached" gpuctl attach "${inner%,*}"
+
+	comes_back || {
+		check "$mode: unload" unload
+		return
+	}
 
 	# --- ports of a card are no slots, whoever names them -------------------------------------------------
 	inner=$(ports_of 1)
@@ -239,7 +275,8 @@ in_mode pciehp
 
 # --- windows that are just large enough ----------------------------------------------------------
 # A window is a multiple of half of the largest BAR in it, and each bridge has one: 96 GiB for
-# a BAR of 64 GiB and a small one, and two of those for two GPUs.
+# a BAR of 64 GiB and a small one, and two of those for two GPUs. Or it is their sum, and nothing
+# helps two GPUs.
 added=/sys/kernel/config/gpufabric_sim/switches/a
 
 describe()
@@ -264,9 +301,19 @@ check "tight: they are detached" gpuctl detach "${tight[@]}"
 for slot in "${tight[@]}"; do
 	check "tight: $slot is judged" wait_for 10 judged "$slot"
 done
-is "$(needs "${tight[0]}") $(needs "${tight[1]}")" "fits 96 fits 192" "tight: they are said to fit, with nothing to spare"
-check "tight: they are attached" gpuctl attach "${tight[@]}"
-is "$(states "${tight[@]}")" "ready ready" "tight: and are ready"
+if [ $sums = no ]; then
+	is "$(needs "${tight[0]}") $(needs "${tight[1]}")" "fits 96 fits 192" "tight: they are said to fit, with nothing to spare"
+	check "tight: they are attached" gpuctl attach "${tight[@]}"
+	is "$(states "${tight[@]}")" "ready ready" "tight: and are ready"
+else
+	is "$(needs "${tight[0]}")" "fits 64.03125" "tight: one is said to fit"
+	check "tight: it is attached" gpuctl attach "${tight[0]}"
+	# What of the other has not had an address so far is known when it has come.
+	check_fails "tight: the other one is not" gpuctl attach --no-fit-check "${tight[1]}"
+	is "$(states "${tight[@]}")" "ready fault" "tight: the one is ready"
+	check "tight: clear" gpuctl clear "${tight[1]}"
+	is "$(needs "${tight[1]}")" "cannot 192" "tight: the other one is said not to fit"
+fi
 check "tight: the module goes" wait_for 10 rmmod gpufabric
 check "tight: the switch goes" rmdir "$added/0" "$added/1" "$added"
 check "tight: the simulator goes" wait_for 10 rmmod gpufabric_sim

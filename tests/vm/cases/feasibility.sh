@@ -33,15 +33,16 @@ check "switches can be added" [ -d $SWITCHES ] || bail_out "no configfs"
 echo 100 >/sys/module/gpufabric/parameters/poll_ms
 
 # Its slots are sim1-0 to sim1-2. The ports have no windows: the kernel sizes them. The last
-# one has one where $preset says how many MiB.
+# one has one where $preset says how many MiB; the switch has $total of them.
 preset=
+total=65536
 make_switch()
 {
 	local i
 
 	mkdir $SWITCHES/a || return 1
 	echo 3 >$SWITCHES/a/slots
-	echo 65536 >$SWITCHES/a/window
+	echo $total >$SWITCHES/a/window
 	for i in 0 1 2; do
 		mkdir "$SWITCHES/a/$i"
 		echo l40s >"$SWITCHES/a/$i/model"
@@ -93,14 +94,17 @@ declare_cards()
 held() { [ "$(cat "$point/held")" = "$1" ]; }
 refused() { error=$("$@" 2>&1 >/dev/null); }
 
+total=49152
 make_switch >/dev/null 2>&1
-check "a switch with 64 GiB for three slots is there" appeared
+total=65536
+check "a switch with 48 GiB for three slots is there" appeared
 wait_for 30 g wait sim1-2 off
 bar 0 16
 check "a GPU of 16 GiB is attached" gpuctl attach sim1-0
 before=$(bars sim1-0)
 
-# The window for two BARs is sized up to half of the larger one, or aligned to it.
+# The window for two BARs is sized up to half of the larger one, or aligned to it, so one with
+# 32 GiB is too many by any rule.
 declare_cards "sim1-1 fit16" "sim1-2 fit32"
 refused gpuctl attach sim1-2
 is "$?" 3 "gpuctl attach ends with exit code 3"
