@@ -20,6 +20,7 @@
 
 static char *function = "finish_wait";
 static char caller[KSYM_NAME_LEN];
+static char spare[KSYM_NAME_LEN];
 static unsigned int ms = 1000;
 static atomic_t armed = ATOMIC_INIT(0);
 static unsigned int held;
@@ -51,7 +52,7 @@ static int on_function(struct kprobe *kprobe, struct pt_regs *regs)
 	u64 end;
 
 	if (!atomic_read(&armed) || !comes_by(regs, caller) ||
-	    !atomic_cmpxchg(&armed, 1, 0))
+	    (spare[0] && comes_by(regs, spare)) || !atomic_cmpxchg(&armed, 1, 0))
 		return 0;
 	WRITE_ONCE(held, held + 1);
 	/* On a busy host a processor is away in between: its time counts, and is no lockup. */
@@ -97,6 +98,8 @@ module_param(function, charp, 0400);
 MODULE_PARM_DESC(function, "where [finish_wait]");
 module_param_string(caller, caller, sizeof(caller), 0600);
 MODULE_PARM_DESC(caller, "by way of a function whose name begins so");
+module_param_string(spare, spare, sizeof(spare), 0600);
+MODULE_PARM_DESC(spare, "but not by way of this one");
 module_param(ms, uint, 0600);
 MODULE_PARM_DESC(ms, "for so long [1000]");
 module_param(go_on, bool, 0600);

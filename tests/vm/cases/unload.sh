@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Unloading: refused while an operation runs, while one is stuck and while a
-# composition lives; clean afterwards; GPUs stay attached over it. And a driver
-# that does not let go of its GPU.
+# composition lives; clean afterwards; GPUs stay attached over it. A driver that does
+# not let go of its GPU. And work that is asked for at the very moment.
 #
 #   root port -- upstream -- 4 slots with an h100-80 each, off
 #
@@ -12,8 +12,8 @@
 # by kernel: references on the PCI core differ
 # brief: one kind of slots on each kernel
 # in turn: one command after the other
-# before: tests/selftests/build
-# vm: -t 240 -f build/selftests/gfclient
+# before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
+# vm: -t 240 -f build/selftests/gfclient -f "build/failpoint/$FLAVOUR/gf_delay.ko"
 # long: -t 3000
 
 # Functions are called by their names, through check.
@@ -23,6 +23,14 @@
 . "$TESTS/vm/fabric.sh"
 
 rounds=${1:-4}
+point=/sys/module/gf_delay/parameters
+gpus=/sys/bus/pci/drivers/gpufabric-sim-gpu
+
+hold_up() { insmod "$TESTS/gf_delay.ko" "$@" && echo 1 >"$point/armed"; }
+is_held_up() { grep -qx 1 "$point/held"; }
+waits_in() { grep -q "$2" "/proc/$1/stack"; }
+# Nobody has the module, and it looks at nothing by itself.
+is_quiet() { echo 0 >/sys/module/gpufabric/parameters/poll_ms && grep -qx 0 /sys/module/gpufabric/refcnt; }
 
 while_an_operation_runs()
 {
@@ -97,6 +105,56 @@ while_one_is_stuck()
 	check "$mode: all are detached" g detach "${all[@]}"
 }
 
+# From 6.10 on work that is being cancelled is not queued again, and its queueing does not tell.
+while_a_slot_is_looked_at()
+{
+	local address binder remover
+
+	check "$mode: a GPU is attached" g attach "${all[0]}"
+	address=$(g list "${all[0]}" | cut -d' ' -f7)
+	check "$mode: then nothing is under way" wait_for 10 is_quiet
+	echo "$address" >"$gpus"/unbind
+	knob 0 driver "probe-slow 5000"
+	check "$mode: a look can be held up" hold_up function=queue_delayed_work_on caller=refresh_run \
+		spare=gf_rescan_lock ms=15000
+	echo "$address" >"$gpus"/bind &
+	binder=$!
+	check "$mode: while the GPU's driver is bound, a look at the slot asks for another" wait_for 10 is_held_up
+	rmmod gpufabric &
+	remover=$!
+	check "$mode: the module waits for the look" wait_for 10 waits_in $remover "cancel_[a-z_]*work"
+	echo 1 >"$point/go_on"
+	check "$mode: and goes" wait $remover
+	rmmod gf_delay
+	wait $binder
+	check "$mode: it is loaded" modprobe gpufabric
+	check "$mode: and the GPU detached" g detach "${all[0]}"
+}
+
+# Who asks for a scan finds that there are none any more, or is waited for.
+while_a_scan_is_asked_for()
+{
+	local port remover asker
+
+	port=$(basename "$(readlink -f "/sys/bus/pci/devices/$(gpuctl -j list | jq -r '.slots[0].port')/..")")
+	check "$mode: nothing is under way" wait_for 10 is_quiet
+	check "$mode: a request for a scan can be held up" hold_up function=queue_work_on caller=bus_event ms=5000
+	echo "$port" >/sys/bus/pci/drivers/pcieport/unbind &
+	asker=$!
+	check "$mode: it is, as the switch loses its driver" wait_for 10 is_held_up
+	rmmod gpufabric &
+	remover=$!
+	# Where nobody waits for who asks, the module comes as far as this, without a slot.
+	wait_for 3 waits_in $remover bus_unregister_notifier >/dev/null
+	echo 1 >"$point/go_on"
+	check "$mode: the module goes" wait $remover
+	wait $asker
+	rmmod gf_delay
+	echo "$port" >/sys/bus/pci/drivers/pcieport/bind
+	check "$mode: it is loaded again" modprobe gpufabric
+	is "$(g list | cut -d' ' -f2 | xargs)" "off off off off" "$mode: with its slots"
+}
+
 lists_nothing() { [ -z "$(g list)" ]; }
 counts_nothing() { [[ "$(g status)" = *" switches 0 slots 0 "* ]]; }
 
@@ -130,6 +188,9 @@ for mode in $(modes); do
 	while_a_composition_lives
 	over_a_gpu_in_use
 	while_one_is_stuck
+	# On a debug kernel the module comes no further while a processor is held up: lockdep waits for it.
+	[[ ${FLAVOUR-} = debug-* ]] || while_a_slot_is_looked_at
+	while_a_scan_is_asked_for
 	simulator_goes_first
 	check "$mode: loaded and unloaded many times" many_times
 	check "$mode: the modules unload" unload || bail_out "the modules stay"
