@@ -119,7 +119,7 @@ static void size_window(struct attempt *try, enum gf_fit_which which, u32 withou
 		const struct placing *bar = &try->bars[i];
 
 		if (bar->home == which && !bar->placed && !(bar->bar->flags & without))
-			gf_fit_add(&sizing, bar->size, bar->align);
+			gf_fit_add(&sizing, rule, bar->size, bar->align);
 	}
 	try->align[which] = gf_fit_align(&sizing, rule);
 	try->sized[which] = gf_fit_total(&sizing, rule, own->kept);
@@ -197,11 +197,18 @@ static void unassign(struct attempt *try, enum gf_fit_which which)
 	};
 }
 
-/* For all BARs, and where that does not go without those of virtual functions. */
+/*
+ * For all BARs, and where that does not go without those of virtual functions. Sums leave
+ * out expansion ROMs, too.
+ */
 static bool make_windows(struct attempt *try, bool *failed)
 {
 	struct attempt before = *try;
 	u32 nr_moved = try->trial->nr_moved, i;
+	u32 without = GF_FIT_VIRTUAL;
+
+	if (try->trial->bus->rule >= GF_FIT_RULE_SUM)
+		without |= GF_FIT_OPTIONAL;
 
 	for (i = 0; i < GF_FIT_WINDOWS; i++)
 		size_window(try, i, 0);
@@ -213,7 +220,7 @@ static bool make_windows(struct attempt *try, bool *failed)
 		failed[i] = false;
 		if (!try->own[i].assigned && gf_fit_moved(try->trial, try->port, i))
 			unassign(try, i);
-		size_window(try, i, GF_FIT_VIRTUAL);
+		size_window(try, i, without);
 	}
 	return place_windows(try, failed);
 }
@@ -424,27 +431,32 @@ static u64 window_size(const struct gf_fit_own *own)
 	return own->assigned ? own->window.end - own->window.start + 1 : 0;
 }
 
-/* What is in a window of the port beside the one of a bridge. */
-static u64 sum_beside(const struct attempt *try, const struct placing *bridge)
+/* Where a bridge's window is taken to begin: after all BARs on its bus, one after the other. */
+static u64 begin_after(const struct attempt *try, const struct gf_fit_need *need,
+		       const struct placing *bridge, enum gf_fit_size size)
 {
-	u64 sum = 0;
+	u64 next = try->own[bridge->home].window.start;
 	u32 i;
 
-	for (i = 0; i < try->nr; i++)
-		if (&try->bars[i] != bridge && try->bars[i].home == bridge->home)
-			sum += try->bars[i].size;
-	return sum;
+	for (i = 0; i < need->nr_bars; i++) {
+		const struct gf_fit_bar *bar = &need->bars[i];
+
+		if (bar != bridge->bar && gf_fit_home(try->own, bar->flags) == bridge->home)
+			next = gf_fit_round(next, gf_fit_bar_align(bar, size)) +
+			       gf_fit_bar_size(bar, size);
+	}
+	return gf_fit_round(next, bridge->align);
 }
 
 /*
  * A bridge's window gets what its port's has left, in steps of its alignment. Returns how
  * large the port's has to be for that.
  */
-static u64 hand_down(struct attempt *try, struct placing *bridge)
+static u64 hand_down(struct attempt *try, const struct gf_fit_need *need, struct placing *bridge,
+		     enum gf_fit_size size)
 {
 	const struct gf_fit_own *own = &try->own[bridge->home];
-	u64 first = gf_fit_round(own->window.start, bridge->align);
-	u64 used = first - own->window.start + bridge->size + sum_beside(try, bridge);
+	u64 used = begin_after(try, need, bridge, size) - own->window.start + bridge->size;
 	u64 more = gf_fit_round(bridge->extent - bridge->size, bridge->align);
 	u64 have = window_size(own);
 
@@ -474,8 +486,9 @@ static bool fill_gaps(struct attempt *try, const struct gf_fit_need *need, enum 
 		*lacks = bar->home;
 		bar->gaps = true;
 		result->gaps = !can;
-		result->need = can ? hand_down(try, bar) : 0;
-		if (result->need)
+		result->need = can ? hand_down(try, need, bar, size) : 0;
+		result->own = result->need;
+		if (result->own)
 			return false;
 	}
 	return !result->gaps;
@@ -544,6 +557,18 @@ static bool run_attempt(struct attempt *try, enum gf_fit_which *lacks, bool *har
 		}
 	}
 	return false;
+}
+
+/* What windows are made of on the card, and in all. */
+static u64 sum_of(const struct attempt *try, enum gf_fit_which which)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < try->nr; i++)
+		if (try->bars[i].home == which)
+			sum += try->bars[i].size;
+	return sum;
 }
 
 static u64 sum_of_bars(const struct attempt *try, enum gf_fit_which which)
@@ -646,7 +671,7 @@ void gf_fit_judge(struct gf_fit_trial *trial, u32 port, const struct gf_fit_need
 		result->verdict = GF_FIT_CANNOT;
 		result->prefetch = failed == GF_FIT_PREF;
 		result->need = gf_fit_larger(result->need, sum_of_bars(&try, failed));
-		result->free = window_size(&at->own[failed]);
+		result->free = result->own ? window_size(&at->own[failed]) : sum_of(&try, failed);
 		return;
 	}
 	if (!is_dead_end(&try, &failed) && run_attempt(&try, &failed, &harm) &&

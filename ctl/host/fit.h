@@ -216,17 +216,19 @@ struct gf_fit_need {
  * @buses: it is bus numbers that are short, not memory
  * @prefetch: what is short is prefetchable memory
  * @gaps: what is short is a window of a bridge on the card, whatever the port has
+ * @own: it is the port's own window, and a larger one would not help
  * @harm: trying takes the addresses of neighbours away
  * @moves: a window of the port gets addresses that it has not now, so the order
  *	in which GPUs come to this bus matters
  * @need: bytes, or bus numbers, that the port's window has to have
- * @free: the most that can be had for it
+ * @free: the most that can be had for it; with @gaps what the PCI core makes it
  */
 struct gf_fit_result {
 	enum gf_fit_verdict verdict;
 	bool buses;
 	bool prefetch;
 	bool gaps;
+	bool own;
 	bool harm;
 	bool moves;
 	u64 need;

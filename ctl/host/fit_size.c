@@ -88,16 +88,18 @@ static u32 order_of(u64 size)
 	return order;
 }
 
-void gf_fit_add(struct gf_fit_sizing *sizing, u64 size, u64 align)
+void gf_fit_add(struct gf_fit_sizing *sizing, enum gf_fit_rule rule, u64 size, u64 align)
 {
 	u32 order = order_of(align);
 
 	if (order >= GF_FIT_MAX_ORDERS)
 		return;
 	sizing->sum += size;
-	/* What is larger than its alignment does not raise that of the window. */
+	/* What is larger than its alignment does not count there; the first sums had it so. */
 	if (size <= align)
 		sizing->aligns[order] += size;
+	else if (rule == GF_FIT_RULE_SUM)
+		sizing->aligns[order] += align;
 	if (order > sizing->max_order)
 		sizing->max_order = order;
 }
@@ -230,11 +232,11 @@ static void wrap_bar(struct wrapping *wrap, const struct gf_fit_bar *bar, enum g
 	u64 bytes = gf_fit_bar_size(bar, size), align = gf_fit_bar_align(bar, size);
 	bool sums = wrap->rule >= GF_FIT_RULE_SUM;
 
-	gf_fit_add(&wrap->all, measure->asked ? measure->asked : bytes, align);
+	gf_fit_add(&wrap->all, wrap->rule, measure->asked ? measure->asked : bytes, align);
 	/* Those of virtual functions are the first that are left out. */
 	if (bar->flags & GF_FIT_VIRTUAL || (sums && bar->flags & GF_FIT_OPTIONAL))
 		return;
-	gf_fit_add(&wrap->must, bytes, align);
+	gf_fit_add(&wrap->must, wrap->rule, bytes, align);
 	content_insert(wrap, gf_fit_larger(bytes, measure->extent), align);
 	wrap->gaps |= measure->extent > bytes;
 	if (!(bar->flags & GF_FIT_OPTIONAL))

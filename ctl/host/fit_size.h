@@ -32,7 +32,7 @@ static inline u64 gf_fit_round(u64 value, u64 align)
 u64 gf_fit_bar_size(const struct gf_fit_bar *bar, enum gf_fit_size size);
 u64 gf_fit_bar_align(const struct gf_fit_bar *bar, enum gf_fit_size size);
 enum gf_fit_which gf_fit_home(const struct gf_fit_own *own, u32 flags);
-void gf_fit_add(struct gf_fit_sizing *sizing, u64 size, u64 align);
+void gf_fit_add(struct gf_fit_sizing *sizing, enum gf_fit_rule rule, u64 size, u64 align);
 /* The alignment of a window, and its size, which is at least @kept where that counts. */
 u64 gf_fit_align(const struct gf_fit_sizing *sizing, enum gf_fit_rule rule);
 u64 gf_fit_total(const struct gf_fit_sizing *sizing, enum gf_fit_rule rule, u64 kept);

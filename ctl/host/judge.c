@@ -19,9 +19,13 @@
 #define DEPTH_MAX 8
 
 #define NO_ROOM_ON_CARD                                                                            \
-	"this kernel makes windows of bridges on the card smaller than what is behind them, "      \
-	"and makes up for it only below a port with a hot-plug controller: boot with the GPU "     \
+	"this kernel makes windows of bridges on the card too small for the GPUs behind them, "    \
+	"but for cards with one switch below a port that pciehp drives: boot with the GPU "        \
 	"powered on"
+
+#define NO_ROOM_TO_HAND_DOWN                                                                       \
+	"the card needs a window of %s%s and that of its port has %s, which this kernel does not " \
+	"make larger: boot with the GPU powered on"
 
 #define TOO_FEW_BUSES                                                                              \
 	"the GPU needs %" PRIu64 " bus numbers more and its port has "                             \
@@ -229,6 +233,12 @@ static void write_verdict(const struct judge_bus *bus, u32 port, const struct gf
 		return;
 	if (result->gaps) {
 		snprintf(verdict->text, sizeof(verdict->text), NO_ROOM_ON_CARD);
+		return;
+	}
+	if (result->own) {
+		snprintf(verdict->text, sizeof(verdict->text), NO_ROOM_TO_HAND_DOWN,
+			 text_bytes(wants, result->need), result->prefetch ? "" : " below 4 GiB",
+			 text_bytes(has, result->free));
 		return;
 	}
 	if (result->buses) {

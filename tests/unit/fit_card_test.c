@@ -56,8 +56,8 @@ static struct gf_fit_need card_of(const struct gf_fit_need *gpu, unsigned int n,
 }
 
 /* A port with a prefetchable window of that size, 0 for none, and more around it. */
-static struct gf_fit_result judge(const struct gf_fit_need *card, enum gf_fit_rule rule, uint64_t window,
-				  bool hands_down)
+static struct gf_fit_result judge_at(const struct gf_fit_need *card, enum gf_fit_rule rule, uint64_t window,
+				     uint64_t mem, uint64_t offset, bool hands_down)
 {
 	struct gf_fit_port port = { .bus_last = 255, .hands_down = hands_down };
 	struct gf_fit_range taken[GF_FIT_WINDOWS], moved[GF_FIT_WINDOWS + 1];
@@ -69,19 +69,25 @@ static struct gf_fit_result judge(const struct gf_fit_need *card, enum gf_fit_ru
 	bus.windows[1] = (struct gf_fit_window){ HIGH, HIGH + 1024 * GIB - 1, PREF | WIDE };
 	for (unsigned int i = 0; i < GF_FIT_WINDOWS; i++) {
 		struct gf_fit_own *own = &port.own[i];
-		uint64_t size = i == GF_FIT_PREF ? window : 256 * MIB;
+		uint64_t size = i == GF_FIT_PREF ? window : mem;
 
 		own->there = true;
 		own->window.flags = bus.windows[i].flags;
 		own->assigned = size;
 		if (!size)
 			continue;
-		own->window.start = bus.windows[i].start;
+		own->window.start = bus.windows[i].start + offset;
 		own->window.end = own->window.start + size - 1;
 		taken[bus.nr_taken++] = (struct gf_fit_range){ own->window.start, own->window.end, 0, i, false };
 	}
 	gf_fit_judge(&trial, 0, card, GF_FIT_SIZE_NOW, &result);
 	return result;
+}
+
+static struct gf_fit_result judge(const struct gf_fit_need *card, enum gf_fit_rule rule, uint64_t window,
+				  bool hands_down)
+{
+	return judge_at(card, rule, window, 256 * MIB, 0, hands_down);
 }
 
 static const char *verdict_of(const struct gf_fit_result *result)
@@ -131,7 +137,6 @@ static void halves(void)
 	is_int(card.nr_bars, 2, "so does the one above two of them");
 	ok(is_window(&card.bars[0], 48 * MIB, 8 * MIB, 0), "for both");
 	ok(is_window(&card.bars[1], 192 * GIB, 32 * GIB, PREF | WIDE), "at their alignment");
-	ok(!has_gaps(&card, GF_FIT_SIZE_NOW), "no gap is left out");
 
 	result = judge(&card, rule, 0, false);
 	is_str(verdict_of(&result), "fits after reassignment", "a window is made for the card");
@@ -222,6 +227,62 @@ static void sums(void)
 	gf_fit_wrap(&twice, PREF | WIDE, rule, &chain);
 	result = judge(&chain, rule, 1024 * GIB, true);
 	ok(chain.stuck[0] && result.verdict == GF_FIT_CANNOT && result.gaps, "sums: at no depth");
+}
+
+/* What a port's window has left for the bridge of a card, beside other BARs. */
+static void beside(void)
+{
+	const enum gf_fit_rule rule = GF_FIT_RULE_TAILS;
+	struct gf_fit_need gpu = gpu_of(64 * GIB), inner = {}, card = {};
+	struct gf_fit_result result;
+
+	gpu.bars[3] = bar_of(16 * KIB, 0);
+	for (unsigned int i = 0; i < 2; i++)
+		gf_fit_wrap(&gpu, PREF | WIDE, rule, &inner);
+	add(&card, 256 * KIB, 0);
+	gf_fit_wrap(&inner, PREF | WIDE, rule, &card);
+	ok(is_window(&card.bars[1], 34 * MIB, 16 * MIB, 0), "beside: an audio function makes a gap, too");
+	is_int(card.bars[1].measures[0].extent, 48 * MIB, "beside: which wants room");
+	result = judge_at(&card, rule, 512 * GIB, 65 * MIB, 0, true);
+	ok(result.verdict == GF_FIT_CANNOT && result.own && !result.prefetch && result.need == 66 * MIB &&
+	   result.free == 65 * MIB, "beside: and where it begins is behind the BAR of the bridge");
+	result = judge_at(&card, rule, 512 * GIB, 66 * MIB, 0, true);
+	is_str(verdict_of(&result), "fits", "beside: both windows are handed down");
+	result = judge_at(&card, rule, 256 * GIB, 66 * MIB, MIB, true);
+	ok(result.verdict == GF_FIT_CANNOT && result.prefetch, "beside: from where the window is aligned on");
+	result = judge_at(&card, rule, 256 * GIB + 64 * MIB, 256 * MIB, MIB, true);
+	is_str(verdict_of(&result), "fits", "beside: where that leaves enough");
+}
+
+/* What an expansion ROM wants keeps nobody out. */
+static void roms(void)
+{
+	struct gf_fit_need gpu = {};
+	struct gf_fit_result result;
+
+	add(&gpu, 512 * MIB, 0);
+	add(&gpu, 512 * KIB, GF_FIT_OPTIONAL);
+	result = judge_at(&gpu, GF_FIT_RULE_TAILS, 0, 0, 0, false);
+	is_str(verdict_of(&result), "fits after reassignment", "roms: a sum is made without one in the end");
+	result = judge_at(&gpu, GF_FIT_RULE_RELAXED, 0, 0, 0, false);
+	is_str(verdict_of(&result), "cannot", "roms: halves are not");
+}
+
+/* The alignment of windows in a window: the first sums counted those that do not fill theirs. */
+static void heads(void)
+{
+	struct gf_fit_need card = {};
+	struct gf_fit_bar odd = bar_of(5 * MIB, PREF | WIDE);
+
+	odd.align = 4 * MIB;
+	card.bars[card.nr_bars++] = bar_of(8 * MIB, PREF | WIDE);
+	card.bars[card.nr_bars++] = odd;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct gf_fit_need outer = {};
+
+		gf_fit_wrap(&card, PREF | WIDE, i ? GF_FIT_RULE_TAILS : GF_FIT_RULE_SUM, &outer);
+		is_int(outer.bars[0].measures[0].align, i ? 8 * MIB : 4 * MIB, i ? "heads: now they do not" : "heads: at first");
+	}
 }
 
 /* A window is made for what nobody minds, and the others get the room. */
@@ -393,6 +454,9 @@ int main(void)
 	rules();
 	halves();
 	sums();
+	beside();
+	roms();
+	heads();
 	spare();
 	resizable();
 	random_cards(GF_FIT_RULE_SUM, "sums");

@@ -171,7 +171,7 @@ static uint64_t least_head(const uint64_t *aligns, unsigned int max_order)
 	return head;
 }
 
-static void size_one(struct core *core, struct core_port *port, unsigned int which)
+static void size_one(struct core *core, struct core_port *port, unsigned int which, bool all)
 {
 	struct res *window = &port->window[which];
 	bool pref64 = port->window[1].flags & WIDE;
@@ -185,7 +185,7 @@ static void size_one(struct core *core, struct core_port *port, unsigned int whi
 		bool in_pref = port->window[1].there && (pref64 ? bar->flags == (PREF | WIDE) : bar->flags & PREF);
 		unsigned int order;
 
-		if (bar->parent || in_pref != which)
+		if (bar->parent || in_pref != which || (!all && port->optional[i]))
 			continue;
 		order = log2_of(bar->align) < 20 ? 0 : log2_of(bar->align) - 20;
 		sum += bar->size;
@@ -253,31 +253,49 @@ static int larger_first(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Returns how many windows of the port find no place; those are in @failed. */
+static unsigned int place_both(struct core *core, struct core_port *port, bool all, struct res *failed)
+{
+	struct res *up[2] = { core->root ? &core->host[0] : &core->up[0],
+			      core->root ? &core->host[1] : &core->up[1] };
+	struct res *own[2] = { &port->window[0], &port->window[1] };
+	unsigned int n = 0;
+	bool fresh[2];
+
+	for (unsigned int which = 0; which < 2; which++) {
+		fresh[which] = own[which]->there && !own[which]->parent;
+		size_one(core, port, which, all);
+	}
+	for (unsigned int k = 0; k < 2; k++) {
+		bool swap = own[1]->align > own[0]->align;
+		struct res *window = own[k ^ swap];
+
+		if (window->there && !window->parent && window->size && !place(up, 2, window))
+			failed[n++] = *window;
+	}
+	if (!n || !all || core->rule < GF_FIT_RULE_SUM)
+		return n;
+	/* Once more without what nobody minds. */
+	for (unsigned int which = 0; which < 2; which++) {
+		if (fresh[which])
+			unlink_res(own[which]);
+	}
+	return place_both(core, port, false, failed);
+}
+
 /* What pci_assign_unassigned_bridge_resources() does for a port. */
 static void core_attach(struct core *core, unsigned int index)
 {
 	struct core_port *port = &core->port[index];
 
 	for (unsigned int tries = 0; tries < 2; tries++) {
-		struct res *up[2] = { core->root ? &core->host[0] : &core->up[0],
-				      core->root ? &core->host[1] : &core->up[1] };
-		struct res *own[2] = { &port->window[0], &port->window[1] };
 		struct res failed[GF_FIT_BARS + 2];
-		bool of_port[GF_FIT_BARS + 2];
-		unsigned int n = 0, bars = 0;
+		bool of_port[GF_FIT_BARS + 2] = { true, true };
+		unsigned int n = place_both(core, port, true, failed), bars = 0;
 
-		for (unsigned int which = 0; which < 2; which++)
-			size_one(core, port, which);
-		for (unsigned int k = 0; k < 2; k++) {
-			bool swap = own[1]->align > own[0]->align;
-			struct res *window = own[k ^ swap];
+		for (unsigned int i = 0; i < n; i++) {
+			struct res *window = &port->window[!!(failed[i].flags & PREF)];
 
-			if (!window->there || window->parent || !window->size)
-				continue;
-			if (place(up, 2, window))
-				continue;
-			of_port[n] = true;
-			failed[n++] = *window;
 			window->size = 0;
 			window->there = false;
 		}
