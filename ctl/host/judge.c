@@ -19,8 +19,8 @@
 #define DEPTH_MAX 8
 
 #define NO_ROOM_ON_CARD                                                                            \
-	"this kernel makes windows of bridges on the card too small for the GPUs behind them, "    \
-	"but for cards with one switch below a port that pciehp drives: boot with the GPU "        \
+	"this kernel makes windows of bridges on the card too small for the GPUs behind them; "    \
+	"only pciehp makes up for that, and only if the card has one switch: boot with the GPU "   \
 	"powered on"
 
 #define NO_ROOM_TO_HAND_DOWN                                                                       \
@@ -359,7 +359,7 @@ static uint64_t largest_bar(const struct judge_want *want)
 	uint64_t largest = 0;
 	u32 i;
 
-	/* Any rule gives the same order. */
+	/* For the order alone, any rule will do. */
 	need_of(want->slot, want->bar, GF_FIT_RULE_HALVES, &need);
 	for (i = 0; i < need.nr_bars; i++)
 		if (need.bars[i].size > largest)
